@@ -1,0 +1,5 @@
+from fullcount.testing import ExporterContract
+
+
+class TestNative(ExporterContract):
+    exporter = "native"

@@ -1,0 +1,1 @@
+"""Readers: they parse files, and import no harness."""
