@@ -10,7 +10,7 @@ from fullcount.model import Model, TrialStatus
 from fullcount.notices import Severity
 from fullcount_otel import fields, names
 from fullcount_otel.compatibility import braintrust, openinference
-from fullcount_otel.ids import TrialIds, nanoseconds, run_span_id, run_trace_id
+from fullcount_otel.ids import TrialIds, metric_id, nanoseconds, run_span_id, run_trace_id
 from fullcount_otel.model import (
     ConditionsPart,
     ErrorPart,
@@ -78,6 +78,7 @@ class RunEvents:
             for evaluator in run.evaluators
             for metric in evaluator.metrics
         }
+        self._metric_ids = {key: metric_id(*key) for key in self.metrics}
         self._extra: dict[str, dict[str, str]] = {
             name: {names.AZURE_NAME: name} if options.azure_event_name else {}
             for name in (names.EVALUATION_RESULT, names.TRIAL_RESULT)
@@ -92,12 +93,14 @@ class RunEvents:
         trace_id, span_id = self._parent(trial, ids, values)
         self._add_parts(trial, values)
         common: dict[str, Any] = {
+            "event_name": names.EVALUATION_RESULT,
             "time": time,
             "observed": self.observed,
             "trace_id": trace_id,
             "span_id": span_id,
             "run": self._part,
             "trial": self._make(TrialPart, values),
+            "extra": self._extra[names.EVALUATION_RESULT],
         }
         if not trial.scores:
             common |= {
@@ -107,18 +110,14 @@ class RunEvents:
                 "record_id": ids.record_id(),
                 "extra": self._extra[names.TRIAL_RESULT],
             }
-            return [EvaluationEvent.model_validate(common)]
-        common |= {
-            "event_name": names.EVALUATION_RESULT,
-            "extra": self._extra[names.EVALUATION_RESULT],
-        }
+            return [_event(common)]
         events = []
         for score in trial.scores:
-            evaluator, metric = score.evaluator, score.metric
-            common["metric"] = self.metrics[evaluator, metric]
+            key = (score.evaluator, score.metric)
+            common["metric"] = self.metrics[key]
             common["score"] = self._make(ScorePart, fields.score_values(score, trial))
-            common["record_id"] = ids.record_id(evaluator, metric)
-            events.append(EvaluationEvent.model_validate(common))
+            common["record_id"] = ids.record_id(self._metric_ids[key])
+            events.append(_event(common))
         return events
 
     def span(self, trial: Trial, events: list[EvaluationEvent]) -> SpanRecord:
@@ -227,14 +226,21 @@ class RunEvents:
 
     def _make(self, kind: type[_Part], values: dict[str, Any]) -> _Part:
         try:
-            return kind.model_validate(values)
+            # `model_validate` comes to the same, after a look at arguments that are not given.
+            made: _Part = kind.__pydantic_validator__.validate_python(values)
         except ValidationError:
             # Only a record that bypassed the model's own checks gets here.
             self._note("otel.value_changed", "values that OTLP cannot hold were replaced")
             return kind.model_validate({key: fields.clean(value) for key, value in values.items()})
+        return made
 
     def _note(self, code: str, message: str, count: int = 1) -> None:
         self._report.add(code, Severity.WARNING, message, count=count, plugin="otel")
+
+
+def _event(values: dict[str, Any]) -> EvaluationEvent:
+    made: EvaluationEvent = EvaluationEvent.__pydantic_validator__.validate_python(values)
+    return made
 
 
 def _span_event(event: EvaluationEvent, time: int) -> SpanEvent:

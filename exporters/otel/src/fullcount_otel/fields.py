@@ -121,7 +121,7 @@ def trial_values(trial: Trial) -> dict[str, Any]:
         values["case_id_type"] = trial.case_id_type
     if verdict is Verdict.UNVERIFIED or _any_unverified(trial.scores):
         values["retry"] = trial.retry
-    if trial.measurement_failure:
+    if stated["status"] is not TrialStatus.COMPLETED and trial.measurement_failure:
         values["measurement_failure"] = True
     if trial.invalidated:
         values["invalidated"] = True

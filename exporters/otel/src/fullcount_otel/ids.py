@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from fullcount.model import Run, Trial
 
-__all__ = ["TrialIds", "nanoseconds", "run_span_id", "run_trace_id"]
+__all__ = ["TrialIds", "metric_id", "nanoseconds", "run_span_id", "run_trace_id"]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -40,6 +40,11 @@ def run_span_id(run: Run) -> str:
     return _digest(8, f"run:{run.id}")
 
 
+def metric_id(evaluator: str, metric: str) -> str:
+    """What the ids of a metric's records have in common."""
+    return _digest(8, f"metric:{len(evaluator)}:{evaluator}{metric}")
+
+
 class TrialIds:
     """Ids of one trial's span and of the records of its metrics.
 
@@ -62,12 +67,12 @@ class TrialIds:
             place = f"#{number}"
         # Lengths before the texts: no two trials give the same line.
         self._key = _digest(
-            24,
+            16,
             f"{len(run_id)}:{run_id}{trial.case_id_type}{len(case)}:{case}{trial.attempt}:"
             f"{len(record)}:{record}{place}",
         )
-        self.span_id = self._key[:16] if self._key[:16].strip("0") else self._key[-16:]
+        self.span_id = self._key[:16] if self._key[:16].strip("0") else self._key[16:]
 
-    def record_id(self, evaluator: str = "", metric: str = "") -> str:
-        """Id of the record of one metric; without one, of the trial itself."""
-        return _digest(16, f"{self._key}{len(evaluator)}:{evaluator}{metric}")
+    def record_id(self, metric: str = "") -> str:
+        """Id of the record of the metric with this `metric_id`; without, of the trial itself."""
+        return self._key + metric
