@@ -6,6 +6,9 @@ Phoenix takes traces only, so each evaluation goes along as an event on its tria
 comes out must be what stands in the files of a conversion without an endpoint: names, ids,
 times to the microsecond, status, events and every attribute with its type. Logs and metrics,
 which Phoenix refuses, must be in the spool.
+
+Two things that Phoenix itself does are allowed for: it takes white space off the ends of each
+part of an attribute's name, and adds an `output.value` of its own to a span with a response id.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ from typing import Any
 
 from _servers import convert, eventually, fetch, free_port, installed, lines, running, total
 
+ADDED = ("output.mime_type", "output.value")
 SWITCHES = {"span_events": "true", "openinference_annotations": "true"}
 
 
@@ -34,8 +38,12 @@ def value(given: dict[str, Any]) -> tuple[str, Any]:
 
 
 def pairs(given: list[dict[str, Any]] | None) -> list[str]:
-    """Attributes, in the order of their names."""
-    return sorted(json.dumps([pair["key"], *value(pair["value"])]) for pair in given or ())
+    """Attributes, in the order of their names, without what Phoenix does to them."""
+    named = [
+        (".".join(map(str.strip, pair["key"].split("."))), value(pair["value"]))
+        for pair in given or ()
+    ]
+    return sorted(json.dumps([name, *found]) for name, found in named if name not in ADDED)
 
 
 def microseconds(record: dict[str, Any], *keys: str) -> list[int]:
