@@ -199,10 +199,8 @@ class _Moments:
         delta = value - self.mean
         self.mean += delta / self.n
         self.m2 += delta * (value - self.mean)
-        if value < self.minimum:
-            self.minimum = value
-        if value > self.maximum:
-            self.maximum = value
+        self.minimum = min(self.minimum, value)
+        self.maximum = max(self.maximum, value)
         if self.n == 1:
             self.shift = value
         counts = self.case_counts

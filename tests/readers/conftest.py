@@ -1,19 +1,26 @@
-"""Archives for tests, well-formed and not."""
+"""Archives for tests, well-formed and not; and what a reader makes of a file."""
 
 from __future__ import annotations
 
 import zlib
 from dataclasses import dataclass, field
 from struct import pack
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import zstandard
 
+from fullcount import registry
+from fullcount.notices import Report
+from fullcount.pipeline import Input, open_runs, tally_runs
+from fullcount.plugin import ContentPolicy, ReadRequest
 from fullcount.sources import Source
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
+
+    from fullcount.model import Run, RunTally, Trial
 
 STORED, DEFLATED, ZSTD = 0, 8, 93
 FULL = 0xFFFFFFFF
@@ -140,3 +147,50 @@ def squeeze(data: bytes, method: int, frame: int | None = None) -> bytes:
 @pytest.fixture
 def zip_builder() -> ZipBuilder:
     return ZipBuilder()
+
+
+class Reading:
+    """What a reader makes of a file or folder."""
+
+    def __init__(self, reader: str, path: Path, **options: Any) -> None:
+        spec = registry.readers().get(reader)
+        self.report = Report()
+        self.item = Input(Source(path), spec, registry.make_options(spec, options))
+
+    def runs(self) -> list[tuple[Run, RunTally]]:
+        return tally_runs(self.item, self.report)
+
+    def run(self) -> Run:
+        return self.runs()[0][0]
+
+    def tally(self) -> RunTally:
+        ((_, tally),) = self.runs()
+        return tally
+
+    def tallies(self) -> list[RunTally]:
+        return [tally for _, tally in self.runs()]
+
+    def trials(self, policy: ContentPolicy = ContentPolicy.DIGEST) -> dict[str, Trial]:
+        """By case and attempt."""
+        streams = open_runs(self.item, ReadRequest(policy, self.report, survey=True))
+        return {f"{t.case_id}/{t.attempt}": t for stream in streams for t in stream.trials}
+
+    def states(self) -> dict[str, dict[str, int]]:
+        return {
+            metric.name: {state.value: count for state, count in metric.states.items() if count}
+            for metric in self.tally().metrics
+        }
+
+    def statuses(self) -> dict[str, int]:
+        return {s.value: count for s, count in self.tally().counts.statuses.items() if count}
+
+    def verdicts(self) -> dict[str, int]:
+        return {v.value: count for v, count in self.tally().counts.verdicts.items() if count}
+
+    def findings(self) -> list[str]:
+        return [finding.code for finding in self.tally().findings]
+
+
+@pytest.fixture
+def reading() -> Callable[..., Reading]:
+    return Reading
