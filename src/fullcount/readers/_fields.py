@@ -34,6 +34,7 @@ __all__ = [
     "number_of",
     "present",
     "raw_fields",
+    "raw_text",
     "validated",
 ]
 
@@ -135,6 +136,11 @@ def raw_fields(value: Any) -> dict[str, Any]:
         "raw": text.encode("utf-8", "backslashreplace").decode(),
         "raw_type": _TYPES.get(kind, "string"),
     }
+
+
+def raw_text(value: Any) -> str:
+    """A text as it is, and anything else as its JSON."""
+    return value if isinstance(value, str) else _ENCODER.encode(value)
 
 
 def measured(value: Any) -> dict[str, Any]:
