@@ -30,6 +30,7 @@ COMMANDS = {
     "formats": "List the formats that are read and written.",
     "schema": "Print the JSON Schema of the model.",
     "show": "Show what a result holds, with everything unverified in sight.",
+    "sniff": "Say what a file is, or propose a mapping for it.",
     "verify": "Count artifacts again and hold them against their receipts.",
 }
 """Each command and its line in the list; its module bears its name."""
