@@ -2,6 +2,11 @@
 
 Every folder in `tests/data/public_bugs` is one report: a small file in the format concerned, and
 `expected.toml` with what must be counted. States, statuses and verdicts that are not named are 0.
+Of tools that have no reader of their own, the rows are read by a mapping.
+
+What a file cannot tell is not in the table: the "I" that an Inspect judge without a grade left
+before 0.3.245, and a judge of promptfoo 0.120 that answered garbage, look like any failure. Of a
+gate that lets NaN pass (21), the file shows the NaN; what a gate makes of it is not a reader's.
 """
 
 from __future__ import annotations
@@ -21,9 +26,6 @@ DATA = Path(__file__).resolve().parents[1] / "data" / "public_bugs"
 NUMBERED = [str(number) for number in range(1, 48)]
 LETTERED = list("ABCDEFGHIJKLMNO")
 
-CANNOT: dict[str, str] = {}
-"""Reports that no results file can show, and why."""
-
 FOLDERS = sorted(path.name for path in DATA.iterdir() if path.is_dir())
 
 
@@ -31,8 +33,8 @@ def nonzero(counts: Any) -> dict[str, int]:
     return {key.value: count for key, count in counts.items() if count}
 
 
-def test_every_report_is_here_or_cannot_be() -> None:
-    assert sorted([*FOLDERS, *CANNOT]) == sorted([*NUMBERED, *LETTERED])
+def test_every_report_is_here() -> None:
+    assert sorted([*NUMBERED, *LETTERED]) == FOLDERS
 
 
 @pytest.mark.parametrize("name", FOLDERS)
@@ -64,7 +66,7 @@ def test_the_right_value(name: str) -> None:
             assert tally.pass_rate.value == wanted["pass_rate"]
         codes = {finding.code for finding in tally.findings}
         assert set(wanted.get("findings", ())) <= codes
-        assert {metric.name for metric in tally.metrics} == wanted["metrics"].keys()
+        assert {metric.name for metric in tally.metrics} == wanted.get("metrics", {}).keys()
         for metric in tally.metrics:
             right = wanted["metrics"][metric.name]
             assert nonzero(metric.states) == right["states"], metric.name
