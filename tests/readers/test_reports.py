@@ -120,6 +120,8 @@ def test_junit(tmp_path: Path) -> None:
         ('<!DOCTYPE x [<!ENTITY a "b">]><testsuite/>', "declares a document type"),
         ("<testsuite><testcase></testsuite>", "is no XML"),
         ("<testsuite>", "is no XML"),
+        ('<?xml version="1.0" encoding="utf-4"?><testsuite/>', "names an encoding"),
+        ('<?xml version="1.0" encoding="big5"?><testsuite/>', "names an encoding"),
     ],
 )
 def test_bad_xml(tmp_path: Path, text: str, what: str) -> None:

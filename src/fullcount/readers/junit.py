@@ -236,4 +236,10 @@ def _events(source: Source) -> Iterator[tuple[str, dict[str, Any]]]:
             raise DamagedInputError(
                 f"is no XML: {one_line(str(error), 100)}", source=source.shown, line=error.lineno
             ) from error
+        except (LookupError, ValueError) as error:
+            raise DamagedInputError(
+                f"names an encoding that is not read: {one_line(str(error), 100)}; use UTF-8",
+                source=source.shown,
+                line=1,
+            ) from error
     yield from handler.events
