@@ -33,6 +33,15 @@ def receipt(tmp_path: Path) -> Path:
     return path
 
 
+def test_a_folder_of_several_exporters_has_the_receipts_of_each(tmp_path: Path) -> None:
+    found = example("plain")
+    made = [
+        export_run(found.run, found.trials, Target.named(name, tmp_path / name)).receipts[name]
+        for name in ("eee", "native")
+    ]
+    assert list(find_receipts(tmp_path)) == made
+
+
 def change(receipt: Path, edit: Any) -> None:
     document = json.loads(receipt.read_bytes())
     edit(document)

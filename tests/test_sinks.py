@@ -337,11 +337,33 @@ def test_staging_of_a_living_process_is_left_alone(tmp_path: Path) -> None:
     assert tree(tmp_path) == {"a": b"1", "b": b"2"}
 
 
-def test_staging_without_a_lock_is_left_alone(tmp_path: Path) -> None:
-    young = tmp_path / f"{STAGING}young"
-    young.mkdir()
+def test_young_staging_without_a_lock_is_left_alone(tmp_path: Path) -> None:
+    young, old = tmp_path / f"{STAGING}young", tmp_path / f"{STAGING}old"
+    for staging in (young, old):
+        staging.mkdir()
+    os.utime(old, (1, 1))
     write(tmp_path, {"a": b"1"})
     assert young.is_dir()
+    assert not old.exists()
+
+
+def test_the_lock_goes_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that is killed while it tidies up leaves what the next one finds."""
+
+    def killed(*args: object, **kwargs: object) -> None:
+        raise KeyboardInterrupt
+
+    sink = DirectorySink(tmp_path)
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt), sink:
+        sink.open("a").write(b"1")
+        sink.commit()
+        patch.setattr(sinks.shutil, "rmtree", killed)
+    assert sink._lock is not None
+    os.close(sink._lock)  # as the system does for a process that is gone
+    (left,) = tmp_path.glob(f"{STAGING}*")
+    assert (left / "lock").exists()
+    write(tmp_path, {"a": b"3"})
+    assert not left.exists()
 
 
 def test_file_systems_without_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -71,6 +71,8 @@ class Receipt(Model):
 def find_receipts(artifact: Path) -> Iterator[Path]:
     """The receipts of a folder, of a file an exporter wrote, or a receipt itself.
 
+    A folder may be that of several exporters, each with a folder of its own in it.
+
     Raises:
         VerificationError: There is none.
     """
@@ -78,7 +80,12 @@ def find_receipts(artifact: Path) -> Iterator[Path]:
         yield artifact
         return
     if artifact.is_dir():
-        found = sorted((artifact / RECEIPTS).rglob(f"*{_SUFFIX}"))
+        found = [
+            path
+            for pattern in (RECEIPTS, f"*/{RECEIPTS}")
+            for place in sorted(artifact.glob(pattern))
+            for path in sorted(place.rglob(f"*{_SUFFIX}"))
+        ]
         if found:
             yield from found
             return

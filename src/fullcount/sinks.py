@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import tempfile
+import time
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Self
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 __all__ = ["STAGING", "DirectorySink", "StagedFile", "safe_name"]
 
 STAGING = ".fullcount-staging-"
+_ABANDONED = 3600.0
+"""Seconds after which a staging folder without a lock is nobody's."""
 _FORBIDDEN = re.compile('[\x00-\x1f\x7f<>:"|?*\\\\\ud800-\udfff]')
 _UNSAFE = re.compile(r"[^A-Za-z0-9._+=@-]+")
 _DEVICE = re.compile(r"CON|PRN|AUX|NUL|(?:COM|LPT)[0-9]", re.IGNORECASE)
@@ -235,7 +238,7 @@ class DirectorySink:
                 # A full disk fails here again, and has been reported.
                 with contextlib.suppress(SinkError):
                     staged.close()
-        shutil.rmtree(self._staging, ignore_errors=True)
+        _remove(self._staging)
         if self._lock is not None:
             os.close(self._lock)
         self._unmake()
@@ -286,12 +289,33 @@ def _lock(staging: Path, flags: int = os.O_RDWR) -> int | None:
 
 
 def _remove_abandoned(root: Path) -> None:
-    """Remove what a killed process has left; a living one still holds its lock."""
+    """Remove what a killed process has left; a living one still holds its lock.
+
+    A process that is killed before it has its lock leaves an empty folder. One that is about to
+    take it has such a folder too, so only an old one goes.
+    """
     for staging in root.glob(f"{STAGING}*"):
         try:
             handle = _lock(staging)
+        except FileNotFoundError:
+            with contextlib.suppress(OSError):
+                if time.time() - staging.stat().st_mtime > _ABANDONED:
+                    _remove(staging)
+            continue
         except OSError:
             continue
         if handle is not None:
-            shutil.rmtree(staging, ignore_errors=True)
+            _remove(staging)
             os.close(handle)
+
+
+def _remove(staging: Path) -> None:
+    """Remove a staging folder, its lock last: a process killed here leaves it to be found."""
+    with contextlib.suppress(OSError):
+        for path in staging.iterdir():
+            if path.name != "lock":
+                if path.is_dir() and not path.is_symlink():
+                    shutil.rmtree(path, ignore_errors=True)
+                else:
+                    path.unlink(missing_ok=True)
+    shutil.rmtree(staging, ignore_errors=True)
