@@ -288,6 +288,12 @@ def test_sample_hash_is_the_documented_recipe() -> None:
     assert sample_hash("\u00e9\ud800", []) == sha256(escaped.encode()).hexdigest()
 
 
+@given(st.text(st.characters() | st.sampled_from('"\\/\n\x00\x1f\x7f\ud800é')))
+def test_sample_hash_is_over_the_json_that_python_writes(text: str) -> None:
+    document = json.dumps({"raw": text, "reference": [text]}, separators=(",", ":"))
+    assert sample_hash(text, [text]) == sha256(document.encode()).hexdigest()
+
+
 def reduced(policy: ContentPolicy) -> Trial:
     return ContentFilter(policy)(kitchen_sink()[1][0])
 
