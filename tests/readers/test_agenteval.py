@@ -124,5 +124,5 @@ class TestContract(ReaderContract):
         yield Sample(folder(self.folder / "run", ROWS), [expected])
 
     def make_large(self, folder: Path, count: int) -> Path:
-        rows = [result(str(n), 50, passed=True, category="x" * 600) for n in range(count)]
+        rows = [result(str(n), 50, passed=True, category="x" * 3_000) for n in range(count)]
         return report(folder / "r.json", rows)

@@ -99,6 +99,23 @@ def tally(folder: Path) -> RunTally:
     return found
 
 
+def test_a_state_of_another_kind_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="/state"):
+        tally(
+            write(
+                tmp_path,
+                [
+                    cell(
+                        "a",
+                        "accepted",
+                        [grader(1.0)],
+                    )
+                    | {"state": ["x"]}
+                ],
+            )
+        )
+
+
 @pytest.mark.parametrize(
     ("name", "status", "reason", "verdict", "state", "failure"),
     [

@@ -120,7 +120,7 @@ class TestContract(ReaderContract):
 
     def make_large(self, folder: Path, count: int) -> Path:
         cases = [
-            case(str(number), metric("m", 1.0, success=True), comments="x" * 600)
+            case(str(number), metric("m", 1.0, success=True), comments="x" * 3_000)
             for number in range(count)
         ]
         return write(folder / "t.json", cases)

@@ -301,6 +301,15 @@ def test_bad_rows(tmp_path: Path, line: str, where: str) -> None:
         tallies(path)
 
 
+@pytest.mark.parametrize(
+    "field", ["status", "verdict", "verdict_basis", "judge_verdict", "control"]
+)
+def test_metadata_of_another_kind_says_nothing(tmp_path: Path, field: str) -> None:
+    path = write(tmp_path, [result()], [row("1", 1.0, metadata={field: {"a": [1]}})])
+    (trial,) = trials(path)
+    assert (trial.status, trial.verdict, trial.control) == ("completed", "passed", None)
+
+
 class TestContract(ReaderContract):
     reader = "eee"
     secrets: ClassVar = (SECRET,)

@@ -104,6 +104,12 @@ def test_scored_and_errored_is_both(reading: Any, tmp_path: Path) -> None:
     assert (tally.scored_and_errored, tally.counts.total) == (1, 1)
 
 
+def test_an_event_of_no_known_type_is_passed_over(reading: Any, tmp_path: Path) -> None:
+    odd = {"type": {"a": 1}, "sample_id": "x", "data": {}}
+    read = reading("openai-evals", write(tmp_path / "e.jsonl", odd, match(0, correct=True)))
+    assert sorted(read.trials()) == ["test.0/1"]
+
+
 def test_no_report_is_a_run_that_did_not_end(reading: Any, tmp_path: Path) -> None:
     read = reading("openai-evals", write(tmp_path / "e.jsonl", match(0, correct=True)))
     assert read.run().status == "started"
@@ -117,6 +123,7 @@ def test_no_report_is_a_run_that_did_not_end(reading: Any, tmp_path: Path) -> No
         ({"type": "match", "sample_id": "a", "data": 3}, "line 2: /data"),
         ({"spec": 3}, "line 2: /spec"),
         ([1], "line 2"),
+        ({"type": "match", "sample_id": {}, "data": {}}, "line 2: /sample_id"),
     ],
 )
 def test_bad_lines(reading: Any, tmp_path: Path, record: Any, where: str) -> None:

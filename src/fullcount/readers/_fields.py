@@ -18,6 +18,8 @@ from fullcount.errors import UnsupportedInputError
 from fullcount.model import Run, Trial
 
 if TYPE_CHECKING:
+    from collections.abc import Container
+
     from fullcount.sources import Source
 
 __all__ = [
@@ -32,6 +34,7 @@ __all__ = [
     "measured",
     "nonfinite",
     "number_of",
+    "one_of",
     "present",
     "raw_fields",
     "raw_text",
@@ -72,6 +75,11 @@ def as_word(value: Any) -> str | None:
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     return repr(value) if isinstance(value, float) and math.isfinite(value) else None
+
+
+def one_of(value: Any, words: Container[str]) -> str | None:
+    """The text if it is one of the words; a value of another kind is none."""
+    return value if isinstance(value, str) and value in words else None
 
 
 def as_count(value: Any) -> int | None:

@@ -25,6 +25,7 @@ from fullcount.readers._fields import (
     as_word,
     measured,
     nonfinite,
+    one_of,
     present,
     raw_fields,
     validated,
@@ -146,7 +147,7 @@ def _run(
             score = as_number(grader.get("score"))
             if score is not None and grader.get("status") != "grader_error":
                 environmental += not _measured(record) and record.get("state") != "grader_error"
-                if record.get("state") in _GRADED:
+                if one_of(record.get("state"), _GRADED):
                     graded.append(score)
     scores = as_dict(summary.get("scores"))
     findings = []
@@ -290,7 +291,7 @@ def _measured(cell: dict[str, Any]) -> bool:
     """Whether what the graders gave speaks of the subject, and not of its environment."""
     if cell.get("state") == "execution_error":
         return cell.get("failure_reason") != "timeout"
-    return cell.get("state") in _GRADED
+    return one_of(cell.get("state"), _GRADED) is not None
 
 
 def _graders(cell: dict[str, Any]) -> list[dict[str, Any]]:

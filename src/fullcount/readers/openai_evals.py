@@ -24,6 +24,7 @@ from fullcount.readers._fields import (
     as_word,
     measured,
     nonfinite,
+    one_of,
     present,
     raw_fields,
     validated,
@@ -106,7 +107,7 @@ class _Index:
 
 def _sample(record: dict[str, Any]) -> str | None:
     """The sample of an event that says something of its outcome."""
-    return as_word(record.get("sample_id")) if record.get("type") in _EVENTS else None
+    return as_word(record.get("sample_id")) if one_of(record.get("type"), _EVENTS) else None
 
 
 def _take(index: _Index, record: dict[str, Any], source: Source, line: int) -> str | None:
@@ -123,8 +124,8 @@ def _take(index: _Index, record: dict[str, Any], source: Source, line: int) -> s
     if "final_report" in record:
         index.report = as_dict(record["final_report"])
         return None
-    kind, data = record.get("type"), record.get("data")
-    if kind not in _EVENTS:
+    kind, data = one_of(record.get("type"), _EVENTS), record.get("data")
+    if kind is None:
         return None
     sample = _sample(record)
     if sample is None or not isinstance(data, dict):

@@ -371,3 +371,11 @@ def test_a_metric_that_only_the_results_name_is_sought(kit: Any) -> None:
         assert read.states() == {"multi.x": {"scored": 1}, "multi.y": {"missing": 1}}
         survey = [[s.metric for s in trial.scores] for trial in read.trials()]
         assert survey == [["x", "y"]]
+
+
+def test_a_sample_that_is_planned_twice_is_one(kit: Any) -> None:
+    log = kit.Log([kit.sample("a", "C")], ids=["a", "b", "b", 1, "1", 1], scores=[kit.reported()])
+    for read in kit.both(log):
+        found = sorted(trial.case_id for trial in read.trials())
+        _, tally = read.tally()
+        assert len(found) == len(set(found)) == tally.counts.total == 4

@@ -21,6 +21,7 @@ from fullcount.readers._fields import (
     as_time,
     as_word,
     measured,
+    one_of,
     present,
     raw_fields,
 )
@@ -112,23 +113,20 @@ def trial_fields(
     performance = as_dict(first.get("performance"))
     latency = as_number(performance.get("latency_ms"))
     attempt = _attempt(first)
-    status = about.get("status")
     return present(
         case_id=sample_of(first),
         case_id_type="number" if about.get("case_id_type") == "number" else None,
         attempt=number if attempt is None else attempt,
-        status=status if status in _STATUSES else None,
+        status=one_of(about.get("status"), _STATUSES),
         status_reason=as_word(about.get("status_reason")),
         scores=[scores[key] for key in group.described if key in scores],
         declared_verdict=_declared(about),
-        judge_verdict=about["judge_verdict"] if about.get("judge_verdict") in _VERDICTS else None,
+        judge_verdict=one_of(about.get("judge_verdict"), _VERDICTS),
         self_report={"true": True, "false": False}.get(str(about.get("self_report"))),
         error=_error(first, about, policy),
         limit=as_word(about.get("limit")),
         invalidated=True if about.get("invalidated") == "true" else None,
-        control=about["control"]
-        if about.get("control") in ("positive", "negative", "trap")
-        else None,
+        control=one_of(about.get("control"), ("positive", "negative", "trap")),
         pressure_round=_whole(about.get("pressure_round")),
         order=_whole(about.get("order")),
         seed=_whole(about.get("seed")),
@@ -211,7 +209,7 @@ def _without_row(about: dict[str, Any], policy: ContentPolicy) -> list[dict[str,
         told = []
     found = []
     for score in as_list(told):
-        if not isinstance(score, dict) or score.get("state") not in _STATES:
+        if not isinstance(score, dict) or one_of(score.get("state"), _STATES) is None:
             continue
         evaluator, metric = as_word(score.get("evaluator")), as_word(score.get("metric"))
         label = score["label"] if isinstance(score.get("label"), str) else None
@@ -239,9 +237,8 @@ def _without_row(about: dict[str, Any], policy: ContentPolicy) -> list[dict[str,
 
 
 def _declared(about: dict[str, Any]) -> str | None:
-    verdict = about.get("verdict")
-    declared = about.get("verdict_basis") == "declared" and verdict in _VERDICTS
-    return str(verdict) if declared else None
+    declared = about.get("verdict_basis") == "declared"
+    return one_of(about.get("verdict"), _VERDICTS) if declared else None
 
 
 def _error(

@@ -190,7 +190,7 @@ class Header:
             if type(each) not in (str, int):
                 pointer = f"/eval/dataset/sample_ids/{index}"
                 raise self._damaged("a sample's id", each, pointer)
-        return ids
+        return list(dict.fromkeys(ids))
 
     def _object(self, parent: dict[str, Any], pointer: str, key: str) -> dict[str, Any]:
         value = parent.get(key)

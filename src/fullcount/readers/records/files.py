@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from fullcount.errors import DamagedInputError, InputError, MissingDependencyError, one_line, quoted
 from fullcount.plugin import Confidence
+from fullcount.readers._fields import one_of
 from fullcount.readers._json import iter_array, loads, walk_object
 from fullcount.readers._jsonl import objects
 
@@ -71,7 +72,7 @@ def sniff(source: Source) -> Confidence:
     if not isinstance(first, dict) or "case" not in first:
         return Confidence(0)
     verdict, status = first.get("verdict"), first.get("status")
-    if verdict in _WORDS and status in _STATUSES:
+    if one_of(verdict, _WORDS) and one_of(status, _STATUSES):
         return Confidence(60, "case, status and verdict in the words of trials")
     return Confidence(0)
 
