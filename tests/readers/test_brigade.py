@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import pytest
 
 from fullcount import registry
+from fullcount.decide.gate import Thresholds, bucket, judge
 from fullcount.errors import InputError
 from fullcount.notices import Report
 from fullcount.pipeline import Input, tally_runs
@@ -194,6 +195,26 @@ def test_the_graders_of_a_running_cell_are_no_results(tmp_path: Path) -> None:
 def test_an_unknown_state_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="state 'odd' is none of"):
         tally(write(tmp_path, [cell("x", "odd", [])]))
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        ("accepted", 0),
+        ("unscored", 0),
+        ("rejected", 1),
+        ("crashed", 1),
+        ("late", 3),
+        ("adapter", 3),
+        ("grader", 3),
+    ],
+)
+def test_the_exit_bucket_of_every_state(tmp_path: Path, name: str, code: int) -> None:
+    chosen = [entry for entry in ALL if entry["cell_id"] in ("accepted", name)]
+    spec = registry.readers().get("brigade")
+    folder = write(tmp_path, chosen)
+    ((run, found),) = tally_runs(Input(Source(folder), spec, spec.options()), Report())
+    assert bucket(judge(run, found, Thresholds())) == code
 
 
 class TestContract(ReaderContract):

@@ -28,9 +28,12 @@ __all__ = ["app", "main"]
 COMMANDS = {
     "convert": "Convert results to other formats and check every count.",
     "formats": "List the formats that are read and written.",
+    "gate": "Pass or fail a build by what was measured, and what was not.",
+    "retry": "List what to run, grade or look at again.",
     "schema": "Print the JSON Schema of the model.",
     "show": "Show what a result holds, with everything unverified in sight.",
     "sniff": "Say what a file is, or propose a mapping for it.",
+    "verdicts": "Say of each subject and version whether it holds up.",
     "verify": "Count artifacts again and hold them against their receipts.",
 }
 """Each command and its line in the list; its module bears its name."""
@@ -41,6 +44,8 @@ PLUGIN_COMMANDS = "fullcount.commands"
 EXIT_CODES = """\b
 Exit codes:
    0  success
+   1  gate, verdicts: something did not pass
+   3  gate, verdicts: something could not be told
    2  the call itself does not fit
   10  no reader or exporter has that name
   11  two distributions provide one name
