@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["app", "main"]
 
 COMMANDS = {
+    "compare": "Hold runs against each other, case by case.",
     "convert": "Convert results to other formats and check every count.",
     "formats": "List the formats that are read and written.",
     "gate": "Pass or fail a build by what was measured, and what was not.",
