@@ -96,8 +96,8 @@ def check(reader: str, log: Path, options: dict[str, Any]) -> None:
                 tally = TallyBuilder(stream.run)
                 seen: Counter[tuple[object, ...]] = Counter()
                 for trial in stream.trials:
-                    # The record it was made of; our own lines keep the place of the first file.
-                    place = trial.pointer if reader != "native" else len(seen)
+                    # The record it was made of; what we wrote keeps the place in the first file.
+                    place = len(seen) if reader in ("eee", "native") else trial.pointer
                     seen[place, trial.case_id, trial.case_id_type, trial.attempt] += 1
                     tally.add(trial)
                 twice = [key for key, count in seen.items() if count > 1]

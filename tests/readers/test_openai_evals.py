@@ -106,7 +106,9 @@ def test_scored_and_errored_is_both(reading: Any, tmp_path: Path) -> None:
 
 def test_an_event_of_no_known_type_is_passed_over(reading: Any, tmp_path: Path) -> None:
     odd = {"type": {"a": 1}, "sample_id": "x", "data": {}}
-    read = reading("openai-evals", write(tmp_path / "e.jsonl", odd, match(0, correct=True)))
+    both = {"final_report": {}, "type": "match", "sample_id": "y"}
+    path = write(tmp_path / "e.jsonl", odd, match(0, correct=True), both)
+    read = reading("openai-evals", path)
     assert sorted(read.trials()) == ["test.0/1"]
 
 

@@ -107,6 +107,8 @@ class _Index:
 
 def _sample(record: dict[str, Any]) -> str | None:
     """The sample of an event that says something of its outcome."""
+    if "spec" in record or "final_report" in record:
+        return None
     return as_word(record.get("sample_id")) if one_of(record.get("type"), _EVENTS) else None
 
 
