@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fullcount.content import excerpt, sample_hash
+from fullcount.content import excerpt
 from fullcount.errors import DamagedInputError, quoted
 from fullcount.model import Run, Trial
 from fullcount.plugin import Confidence, ReaderSpec, RunStream
@@ -29,6 +29,7 @@ from fullcount.readers._fields import (
 )
 from fullcount.readers._json import walk_object
 from fullcount.readers._seen import Attempts
+from fullcount.readers._texts import text_fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -222,17 +223,13 @@ def _score(entry: dict[str, Any], policy: ContentPolicy) -> dict[str, Any]:
 
 
 def _content(case: dict[str, Any], policy: ContentPolicy) -> dict[str, Any]:
-    text, expected = case.get("input"), case.get("expectedOutput")
-    if not isinstance(text, str):
-        return {}
-    references = [expected] if isinstance(expected, str) else []
-    output = case.get("actualOutput")
-    content = {
-        "input": excerpt(text, policy),
-        "references": [found for r in references if (found := excerpt(r, policy)) is not None],
-        "outputs": [found]
-        if isinstance(output, str) and (found := excerpt(output, policy)) is not None
-        else [],
-    }
-    kept = {name: value for name, value in content.items() if value}
-    return {"sample_hash": sample_hash(text, references)} | ({"content": kept} if kept else {})
+    text, expected, output = (
+        value if isinstance(value := case.get(name), str) else None
+        for name in ("input", "expectedOutput", "actualOutput")
+    )
+    return text_fields(
+        text,
+        [] if expected is None else [expected],
+        [] if output is None else [output],
+        policy,
+    )

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from fullcount.content import excerpt, sample_hash
+from fullcount.content import excerpt
 from fullcount.errors import DamagedInputError, quoted
 from fullcount.model import Run, Trial
 from fullcount.plugin import Confidence, ReaderSpec, RunStream
@@ -30,6 +30,7 @@ from fullcount.readers._fields import (
     validated,
 )
 from fullcount.readers._json import walk_object
+from fullcount.readers._texts import text_fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -193,18 +194,13 @@ def _identity(case: dict[str, Any]) -> dict[str, Any]:
 
 def _outcome(case: dict[str, Any], *, failed: bool, policy: ContentPolicy) -> dict[str, Any]:
     fields: dict[str, Any] = {}
-    text = raw_text(case.get("inputs"))
     expected = case.get("expected_output")
-    references = [] if expected is None else [raw_text(expected)]
-    fields["sample_hash"] = sample_hash(text, references)
-    content = {
-        "input": excerpt(text, policy),
-        "references": [found for r in references if (found := excerpt(r, policy)) is not None],
-    }
-    if not failed and "output" in case:
-        output = excerpt(raw_text(case["output"]), policy)
-        content["outputs"] = [] if output is None else [output]
-    fields["content"] = {name: value for name, value in content.items() if value} or None
+    fields |= text_fields(
+        raw_text(case.get("inputs")),
+        [] if expected is None else [raw_text(expected)],
+        [raw_text(case["output"])] if not failed and "output" in case else [],
+        policy,
+    )
     trace, span = as_word(case.get("trace_id")), as_word(case.get("span_id"))
     if (
         trace

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fullcount.content import excerpt, sample_hash
+from fullcount.content import excerpt
 from fullcount.errors import DamagedInputError, quoted
 from fullcount.model import Run, Trial
 from fullcount.plugin import Confidence, ReaderSpec, RunStream
@@ -36,6 +36,7 @@ from fullcount.readers._fields import (
 )
 from fullcount.readers._folders import LARGEST
 from fullcount.readers._json import loads
+from fullcount.readers._texts import text_fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -249,17 +250,10 @@ def _score(report: dict[str, Any], number: int, policy: ContentPolicy) -> dict[s
 def _content(case: dict[str, Any], policy: ContentPolicy) -> dict[str, Any]:
     if "input" not in case:
         return {}
-    text = raw_text(case["input"])
-    expected = case.get("expected_output")
-    references = [] if expected is None else [raw_text(expected)]
-    fields: dict[str, Any] = {"sample_hash": sample_hash(text, references)}
-    output = case.get("actual_output")
-    content = {
-        "input": excerpt(text, policy),
-        "references": [found for r in references if (found := excerpt(r, policy)) is not None],
-        "outputs": []
-        if output is None or (found := excerpt(raw_text(output), policy)) is None
-        else [found],
-    }
-    kept = {name: value for name, value in content.items() if value}
-    return fields | ({"content": kept} if kept else {})
+    expected, output = case.get("expected_output"), case.get("actual_output")
+    return text_fields(
+        raw_text(case["input"]),
+        [] if expected is None else [raw_text(expected)],
+        [] if output is None else [raw_text(output)],
+        policy,
+    )

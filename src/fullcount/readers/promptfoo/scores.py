@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from fullcount.content import excerpt, sample_hash
+from fullcount.content import excerpt
 from fullcount.readers._fields import (
     as_count,
     as_dict,
@@ -17,6 +17,7 @@ from fullcount.readers._fields import (
     present,
     raw_fields,
 )
+from fullcount.readers._texts import text_fields
 from fullcount.readers.promptfoo.metrics import NAME, SCORE
 from fullcount.readers.promptfoo.states import NOT_REACHED, base_type, in_sets, reading
 
@@ -180,17 +181,5 @@ def _texts(row: dict[str, Any], response: dict[str, Any], policy: ContentPolicy)
         and isinstance(each.get("value"), str)
         and "{{" not in each["value"]
     ]
-    content: dict[str, Any] = {
-        "input": None if prompt is None else excerpt(prompt, policy),
-        "references": _excerpts(references, policy),
-        "outputs": _excerpts([] if output is None or output in _STRIPPED else [output], policy),
-    }
-    return present(
-        sample_hash=None if prompt is None else sample_hash(prompt, references),
-        content={name: value for name, value in content.items() if value} or None,
-    )
-
-
-def _excerpts(texts: list[str], policy: ContentPolicy) -> list[Any]:
-    found = (excerpt(text, policy) for text in texts)
-    return [each for each in found if each is not None]
+    outputs = [] if output is None or output in _STRIPPED else [output]
+    return text_fields(prompt, references, outputs, policy)

@@ -6,13 +6,14 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from fullcount.content import excerpt, sample_hash
+from fullcount.content import excerpt
 from fullcount.errors import DamagedInputError, OptionError, quoted
 from fullcount.model import Run, Trial
 from fullcount.notices import Severity
 from fullcount.plugin import RunStream
 from fullcount.readers._fields import as_time, as_word, check_absent, present, validated
 from fullcount.readers._seen import Attempts, Seen
+from fullcount.readers._texts import text_fields
 from fullcount.readers.records.files import rows
 from fullcount.readers.records.mapping import load, parse, preset
 from fullcount.readers.records.values import count, number, score, truth, word
@@ -346,12 +347,10 @@ def _texts(row: Row, mapping: Mapping, policy: ContentPolicy, pinned: str | None
         return cell if isinstance(cell, str) else None
 
     asked, reference, output = text(columns.input), text(columns.reference), text(columns.output)
-    references = [] if reference is None else [reference]
-    content = present(
-        input=None if asked is None else excerpt(asked, policy),
-        references=[kept for each in references if (kept := excerpt(each, policy)) is not None]
-        or None,
-        outputs=None if output is None or (kept := excerpt(output, policy)) is None else [kept],
+    fields = text_fields(
+        asked,
+        [] if reference is None else [reference],
+        [] if output is None else [output],
+        policy,
     )
-    joined = pinned if asked is None else sample_hash(asked, references)
-    return present(sample_hash=pinned or joined, content=content or None)
+    return fields | ({} if pinned is None else {"sample_hash": pinned})
