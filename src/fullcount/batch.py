@@ -76,7 +76,9 @@ class Pen:
     def __init__(self, target: Target, context: Context, stack: ExitStack) -> None:
         self.target = target
         self.report = Report()
-        self.sink = stack.enter_context(DirectorySink(target.folder))
+        # A signal between the making of the folder and its place on the stack would leave it.
+        with DeferredInterrupts():
+            self.sink = stack.enter_context(DirectorySink(target.folder))
         self.runs: list[tuple[Run, RunTally]] = []
         self.superseded: tuple[str, ...] = ()
         self._meter = LossMeter(target.spec.support, self.report, target.spec.name)

@@ -23,6 +23,7 @@ from fullcount.model import Counts, Model, ScoreState, Source, TrialStatus, Verd
 from fullcount.model._base import Count, Sha256, Text, Timestamp, Word
 from fullcount.notices import Notice
 from fullcount.registry import exporters, load_object, make_options
+from fullcount.sinks import STAGING, settle
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -77,9 +78,12 @@ def find_receipts(artifact: Path) -> Iterator[Path]:
         VerificationError: There is none.
     """
     if artifact.name.endswith(_SUFFIX) and artifact.is_file():
+        settle(root_of(artifact))
         yield artifact
         return
     if artifact.is_dir():
+        for folder in (artifact, *{path.parent for path in artifact.glob(f"*/{STAGING}*")}):
+            settle(folder)
         found = [
             path
             for pattern in (RECEIPTS, f"*/{RECEIPTS}")
@@ -90,6 +94,8 @@ def find_receipts(artifact: Path) -> Iterator[Path]:
             yield from found
             return
     for folder in artifact.absolute().parents:
+        if (folder / RECEIPTS).is_dir():
+            settle(folder)
         for path in sorted((folder / RECEIPTS).rglob(f"*{_SUFFIX}")):
             files = {folder / record.path for record in read_receipt(path).files}
             if artifact.absolute() in files or any(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import io
+import json
 import os
 import re
 import shutil
@@ -14,14 +15,17 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Self
 
 from fullcount.errors import SinkError, quoted
+from fullcount.interrupts import DeferredInterrupts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from types import TracebackType
 
-__all__ = ["STAGING", "DirectorySink", "StagedFile", "safe_name"]
+__all__ = ["STAGING", "DirectorySink", "StagedFile", "safe_name", "settle"]
 
 STAGING = ".fullcount-staging-"
+_JOURNAL = "commit.json"
+"""What is being put in place; a process that is killed meanwhile leaves it to be completed."""
 _ABANDONED = 3600.0
 """Seconds after which a staging folder without a lock is nobody's."""
 _FORBIDDEN = re.compile('[\x00-\x1f\x7f<>:"|?*\\\\\ud800-\udfff]')
@@ -139,7 +143,7 @@ class DirectorySink:
         self._lock = None
         try:
             self._make(root)
-            _remove_abandoned(root)
+            _tidy_up(root)
             self._staging = Path(tempfile.mkdtemp(prefix=STAGING, dir=root))
         except (OSError, ValueError) as error:
             self._unmake()
@@ -189,12 +193,14 @@ class DirectorySink:
         Raises:
             SinkError: A file cannot be put in place; those before it are taken back.
         """
+        superseded = list(superseded)
         if self._committed:
             msg = f"{self.root}: what was staged has been put in place already"
             raise SinkError(msg)
         try:
             for staged in self.files.values():
                 staged.close()
+            self._begin(superseded)
             for index, (name, staged) in enumerate(self.files.items()):
                 target = self.root / name
                 self._make(target.parent)
@@ -208,6 +214,7 @@ class DirectorySink:
                 target, backup = self.root / name, self._staging / f"{index}.before"
                 target.replace(backup)
                 self._replaced.append((target, backup))
+            (self._staging / _JOURNAL).unlink()
         except OSError as error:
             self.revert()
             raise _failed(str(self.root), error) from error
@@ -215,6 +222,8 @@ class DirectorySink:
 
     def revert(self) -> None:
         """Put back what stood there before `commit`, for as long as the sink is open."""
+        with contextlib.suppress(OSError):
+            (self._staging / _JOURNAL).unlink(missing_ok=True)
         for target, backup in reversed(self._replaced):
             with contextlib.suppress(OSError):
                 if backup is not None:
@@ -223,6 +232,15 @@ class DirectorySink:
                     target.unlink(missing_ok=True)
         self._replaced.clear()
         self._committed = False
+
+    def _begin(self, superseded: list[str]) -> None:
+        """Note down durably what comes now; from here on a killed commit is completed."""
+        note = self._staging / f"{_JOURNAL}.part"
+        with note.open("x", encoding="utf-8") as file:
+            json.dump({"files": list(self.files), "superseded": superseded}, file)
+            file.flush()
+            os.fsync(file.fileno())
+        note.replace(self._staging / _JOURNAL)
 
     def __enter__(self) -> Self:
         return self
@@ -233,15 +251,16 @@ class DirectorySink:
         value: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        for staged in self.files.values():
-            if not staged.closed:
-                # A full disk fails here again, and has been reported.
-                with contextlib.suppress(SinkError):
-                    staged.close()
-        _remove(self._staging)
-        if self._lock is not None:
-            os.close(self._lock)
-        self._unmake()
+        with DeferredInterrupts():
+            for staged in self.files.values():
+                if not staged.closed:
+                    # A full disk fails here again, and has been reported.
+                    with contextlib.suppress(SinkError):
+                        staged.close()
+            _remove(self._staging)
+            if self._lock is not None:
+                os.close(self._lock)
+            self._unmake()
 
     def _make(self, folder: Path) -> None:
         missing = []
@@ -288,8 +307,14 @@ def _lock(staging: Path, flags: int = os.O_RDWR) -> int | None:
     return handle
 
 
-def _remove_abandoned(root: Path) -> None:
-    """Remove what a killed process has left; a living one still holds its lock.
+def settle(root: Path) -> None:
+    """Complete what killed processes were putting in place below a folder."""
+    if any(root.glob(f"{STAGING}*/{_JOURNAL}")):
+        _tidy_up(root)
+
+
+def _tidy_up(root: Path) -> None:
+    """Complete or remove what a killed process has left; a living one still holds its lock.
 
     A process that is killed before it has its lock leaves an empty folder. One that is about to
     take it has such a folder too, so only an old one goes.
@@ -305,8 +330,33 @@ def _remove_abandoned(root: Path) -> None:
         except OSError:
             continue
         if handle is not None:
-            _remove(staging)
+            # What cannot be completed now, or is not of our making, is left for another time.
+            with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+                _complete(staging, root)
+                _remove(staging)
             os.close(handle)
+
+
+def _complete(staging: Path, root: Path) -> None:
+    """Put in place what a killed process had not come to: its files were whole."""
+    journal = staging / _JOURNAL
+    if not journal.is_file():
+        return
+    plan = json.loads(journal.read_bytes())
+    names, superseded = list(map(str, plan["files"])), list(map(str, plan["superseded"]))
+    if any(
+        name.startswith("/") or ".." in PurePosixPath(name).parts for name in [*names, *superseded]
+    ):
+        msg = f"{journal} names what is not below {root}"
+        raise ValueError(msg)
+    for name in names:
+        new = staging / "new" / name
+        if new.is_file():
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            new.replace(root / name)
+    for name in superseded:
+        (root / name).unlink(missing_ok=True)
+    journal.unlink()
 
 
 def _remove(staging: Path) -> None:
