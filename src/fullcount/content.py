@@ -285,7 +285,7 @@ class ContentFilter:
         """The trial, reduced to what the policy lets go and scrubbed."""
         changes = _clean_names(trial)
         content = trial.content
-        if content is not None and self._policy is not ContentPolicy.INCLUDE:
+        if content is not None:
             kept = self._content(content)
             if kept is not content:
                 changes["content"] = kept
@@ -355,7 +355,16 @@ class ContentFilter:
     def _content(self, content: Content) -> Content | None:
         if self._policy is ContentPolicy.OMIT:
             return None if content.turns is None else Content(turns=content.turns)
-        return self._digested(content)
+        messages = content.messages and tuple(map(self._named, content.messages))
+        if messages != content.messages:
+            content = content.model_copy(update={"messages": messages})
+        return content if self._policy is ContentPolicy.INCLUDE else self._digested(content)
+
+    def _named(self, message: Message) -> Message:
+        """The message with its names scrubbed; its text is content."""
+        calls = [c.model_copy(update=_scrubbed(c, ("id", "name"))) for c in message.tool_calls]
+        changes = _scrubbed(message, ("role", "tool_call_id"))
+        return message.model_copy(update={**changes, "tool_calls": tuple(calls)})
 
     def _digested(self, content: Content) -> Content:
         messages = content.messages

@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import hashlib
 import os
+import stat
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
@@ -81,9 +82,13 @@ class Source:
         """The file, for reading.
 
         Raises:
-            InputError: It cannot be opened.
+            InputError: It cannot be opened, or reading it might never end.
         """
         try:
+            mode = self.path.stat().st_mode
+            if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+                msg = "is a pipe or a device; write it to a file first, since it is read twice"
+                raise UnrecognizedInputError(msg, source=self.shown)
             return self.path.open("rb")
         except OSError as error:
             raise _unreadable(self.shown, error) from error

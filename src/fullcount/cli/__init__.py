@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import difflib
 import importlib
-import os
 import sys
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from fullcount._version import __version__
-from fullcount.cli._console import complain, fail, harden_streams
+from fullcount.cli._console import complain, discard, fail, flush, harden_streams
 from fullcount.cli._stop import Stopped, stoppable
 
 if TYPE_CHECKING:
@@ -160,7 +158,7 @@ def main(args: Sequence[str] | None = None) -> int:
                 prog_name="fullcount",
                 standalone_mode=False,
             )
-            sys.stdout.flush()
+            flush()
             code = result if isinstance(result, int) else 0
     except Stopped as stopped:
         complain(str(stopped))
@@ -191,9 +189,6 @@ def _usage(error: click.ClickException) -> str:
 
 
 def _unread() -> int:
-    """The exit code when nobody reads the output any more; the flush at exit stays quiet."""
-    with suppress(OSError, ValueError):
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
-        os.close(nowhere)
+    """The exit code when nobody reads the output any more."""
+    discard(sys.stdout)
     return 141

@@ -7,16 +7,25 @@ import json
 import os
 import sys
 import traceback
-from typing import Any
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from fullcount.cli._stop import check
-from fullcount.errors import FullcountError, one_line
+from fullcount.errors import FullcountError, SinkError, one_line
 
-__all__ = ["complain", "emit", "emit_json", "fail", "harden_streams", "say"]
+if TYPE_CHECKING:
+    from typing import TextIO
+
+__all__ = ["complain", "discard", "emit", "emit_json", "fail", "flush", "harden_streams", "say"]
 
 
 def harden_streams() -> None:
     """Let no name out of a log or a file system break the output, whatever the locale."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by the caller: nobody wants to read it
+            nowhere = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - to the end
+            setattr(sys, name, nowhere)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
@@ -24,8 +33,40 @@ def harden_streams() -> None:
 
 def emit(text: str = "") -> None:
     """Print data, at once: another program may wait for it."""
-    sys.stdout.write(f"{text}\n")
-    sys.stdout.flush()
+    try:
+        sys.stdout.write(f"{text}\n")
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise _lost(error) from error
+    flush()
+
+
+def flush() -> None:
+    """Hand all data over.
+
+    Raises:
+        SinkError: It cannot be written.
+    """
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise _lost(error) from error
+
+
+def _lost(error: OSError) -> SinkError:
+    discard(sys.stdout)
+    return SinkError(f"standard output: cannot be written: {error.strerror or error}")
+
+
+def discard(stream: TextIO) -> None:
+    """Send what is left of a broken stream nowhere, so that the flush at exit stays quiet."""
+    with suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
 
 
 def emit_json(value: Any, indent: int | None = None) -> None:
@@ -34,8 +75,11 @@ def emit_json(value: Any, indent: int | None = None) -> None:
 
 
 def say(text: str) -> None:
-    """Print a line for people."""
-    sys.stderr.write(f"{text}\n")
+    """Print a line for people; where it cannot be written, the exit code has to tell."""
+    try:
+        sys.stderr.write(f"{text}\n")
+    except OSError:
+        discard(sys.stderr)
 
 
 def complain(text: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal
 
@@ -211,13 +211,22 @@ def _open_log(path: str) -> IO[str]:
     try:
         return Path(path).open("w", encoding="utf-8")
     except OSError as error:
-        msg = f"{path}: cannot be written: {error.strerror or error}"
-        raise SinkError(msg) from error
+        raise _unwritable(path, error) from error
+
+
+def _unwritable(path: str, error: OSError) -> SinkError:
+    return SinkError(f"{path}: cannot be written: {error.strerror or error}")
 
 
 def _write_log(journal: IO[str] | None, shown: str | None, notices: Iterable[Notice]) -> None:
-    if journal is not None:
+    if journal is None:
+        return
+    try:
         for notice in notices:
             record = {"input": shown, **notice.model_dump(mode="json")}
             journal.write(json.dumps(record) + "\n")
         journal.flush()
+    except OSError as error:
+        with suppress(OSError):  # it would be written once more
+            journal.close()
+        raise _unwritable(journal.name, error) from error

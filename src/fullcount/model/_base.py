@@ -13,7 +13,8 @@ __all__ = ["Count", "Finite", "Model", "NonNegative", "Sha256", "Text", "Timesta
 Text = Annotated[str, Field(max_length=2**31)]
 """Any string that UTF-8 can carry."""
 
-Word = Annotated[str, Field(min_length=1)]
+# Names stand in every row of an artifact: one of 10 MB would make gigabytes of a small log.
+Word = Annotated[str, Field(min_length=1, max_length=2**20)]
 """A non-empty name or identifier."""
 
 Finite = Annotated[float, Field(allow_inf_nan=False)]

@@ -89,16 +89,12 @@ def read(source: Source, options: Options, request: ReadRequest) -> Iterator[Run
     del options
     plan = object_of(source, "plan.json")
     summary = object_of(source, "summary.json")
-    cells = {
-        cell["cell_id"]: cell
-        for cell in map(as_dict, as_list(plan.get("cells")))
-        if "cell_id" in cell
-    }
+    cells = _planned(source, plan)
     present_cells = {path.name: path for path in _folders(source.path / "cells")}
     stale = 0
     seats: dict[str, dict[str, dict[str, Any]]] = {}
     for name, planned in cells.items():
-        seats.setdefault(str(planned.get("seat") or "unknown"), {})[str(name)] = planned
+        seats.setdefault(str(planned.get("seat") or "unknown"), {})[name] = planned
     for name, path in present_cells.items():
         if name in cells:
             continue
@@ -125,6 +121,30 @@ def read(source: Source, options: Options, request: ReadRequest) -> Iterator[Run
         names = [evaluator.name for evaluator in run.evaluators]
         trials = _trials(source, planned_cells, present_cells, names, request.content)
         yield RunStream(run, trials)
+
+
+def _planned(source: Source, plan: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The cells of the plan by their ids; one that was passed over would be missed by nobody."""
+    listed = plan.get("cells", [])
+    if not isinstance(listed, list):
+        raise DamagedInputError(
+            f"must be an array, not {quoted(listed)}",
+            source=source.shown,
+            member="plan.json",
+            pointer="/cells",
+        )
+    cells = {}
+    for index, cell in enumerate(map(as_dict, listed)):
+        name = cell.get("cell_id")
+        if not isinstance(name, str) or not name:
+            raise DamagedInputError(
+                f"must be a cell's id, not {quoted(name)}",
+                source=source.shown,
+                member="plan.json",
+                pointer=f"/cells/{index}/cell_id",
+            )
+        cells[name] = cell
+    return cells
 
 
 def _run(

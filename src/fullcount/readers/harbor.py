@@ -11,15 +11,18 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from fullcount.content import excerpt
-from fullcount.errors import DamagedInputError
-from fullcount.model import Run, Trial
+from fullcount.errors import DamagedInputError, quoted
+from fullcount.model import Run, Score, ScoreState, Trial, TrialStatus
+from fullcount.notices import Severity
 from fullcount.plugin import Confidence, ReaderSpec, RunStream
 from fullcount.readers._fields import (
     as_count,
     as_dict,
+    as_list,
     as_number,
     as_time,
     as_word,
+    check_absent,
     measured,
     present,
     validated,
@@ -42,7 +45,7 @@ SPEC = ReaderSpec(
 )
 
 _RESULT = "result.json"
-_MARKS = (b'"trial_name"', b'"exception_info"')
+_MARKS = {"trial_name", "exception_info"}
 
 # Status and reason by the name of an exception; the first that fits decides.
 _EXCEPTIONS = (
@@ -63,7 +66,7 @@ def sniff(source: Source) -> Confidence:
         if any(_is_trial(name, source) for name in _members(source)):
             return Confidence(90, "folders with results of trials")
         return Confidence(0)
-    if all(mark in source.head for mark in _MARKS):
+    if _marked(source.head):
         return Confidence(85, "trial_name and exception_info")
     return Confidence(0)
 
@@ -76,13 +79,25 @@ def read(source: Source, options: Options, request: ReadRequest) -> Iterator[Run
     """
     del options
     job = object_of(source, _RESULT) if source.is_folder else {}
-    members = (
-        [name for name in _members(source) if _is_trial(name, source)] if source.is_folder else [""]
-    )
+    members = _members(source) if source.is_folder else [""]
     groups: dict[tuple[str, str, str], list[str]] = {}
     metrics: dict[tuple[str, str, str], dict[str, None]] = {}
     for member in members:
         trial = object_of(source, member, required=True)
+        if not trial.keys() >= _MARKS:
+            # Passed over, it would be a trial that nobody misses.
+            raise DamagedInputError(
+                "must be the result of a trial, with trial_name and exception_info",
+                source=source.shown,
+                member=member or None,
+            )
+        if not isinstance(trial["exception_info"], (dict, type(None))):
+            raise DamagedInputError(
+                f"must be null or an object, not {quoted(trial['exception_info'])}",
+                source=source.shown,
+                member=member or None,
+                pointer="/exception_info",
+            )
         if as_word(trial.get("task_name")) is None:
             raise DamagedInputError(
                 "must name its task", source=source.shown, member=member, pointer="/task_name"
@@ -90,11 +105,19 @@ def read(source: Source, options: Options, request: ReadRequest) -> Iterator[Run
         key = _group(trial)
         groups.setdefault(key, []).append(member)
         metrics.setdefault(key, {}).update(dict.fromkeys(_rewards(trial)))
+    absent = (as_count(job.get("n_total_trials")) or 0) - len(members)
+    if absent > 0 and len(groups) > 1:
+        request.report.add(
+            "input.unrecorded",
+            Severity.WARNING,
+            "planned trials left no record; the job does not say of which run they are",
+            path=_RESULT,
+            count=absent,
+            plugin="harbor",
+        )
     for key, names in groups.items():
         run = _run(source, job if len(groups) == 1 else {}, key, list(metrics[key]))
-        yield RunStream(
-            run, _trials(source, names, list(metrics[key]) or ["reward"], request.content)
-        )
+        yield RunStream(run, _trials(source, run, names, request.content))
 
 
 def _run(source: Source, job: dict[str, Any], key: tuple[str, str, str], metrics: list[str]) -> Run:
@@ -127,7 +150,7 @@ def _run(source: Source, job: dict[str, Any], key: tuple[str, str, str], metrics
                     "nonfinite": None if as_number(entry["mean"]) is not None else "null",
                 }
                 for evaluation in as_dict(stats.get("evals")).values()
-                for entry in as_dict(evaluation).get("metrics") or ()
+                for entry in as_list(as_dict(evaluation).get("metrics"))
                 if isinstance(entry, dict) and "mean" in entry and len(metrics) == 1
             ],
             "reported_counts": {
@@ -139,9 +162,8 @@ def _run(source: Source, job: dict[str, Any], key: tuple[str, str, str], metrics
     )
 
 
-def _trials(
-    source: Source, names: list[str], metrics: list[str], policy: ContentPolicy
-) -> Iterator[Trial]:
+def _trials(source: Source, run: Run, names: list[str], policy: ContentPolicy) -> Iterator[Trial]:
+    metrics = [metric.name for metric in run.evaluators[0].metrics]
     attempts: Counter[str] = Counter()
     for member in names:
         trial = object_of(source, member, required=True)
@@ -151,6 +173,19 @@ def _trials(
             Trial,
             {"case_id": case, "attempt": attempts[case], "pointer": f"{member}#"}
             | _fields(trial, metrics, policy),
+        )
+    planned = run.plan.trials or 0
+    check_absent(planned - len(names), source, "/n_total_trials")
+    for number in range(1, planned - len(names) + 1):
+        yield Trial(
+            case_id=f"unrecorded-{number}",
+            case_id_type="synthetic",
+            status=TrialStatus.NOT_RUN,
+            status_reason="no_record",
+            scores=tuple(
+                Score(evaluator="verifier", metric=metric, state=ScoreState.NOT_MEASURED)
+                for metric in metrics
+            ),
         )
 
 
@@ -229,5 +264,8 @@ def _members(source: Source) -> list[str]:
 
 def _is_trial(member: str, source: Source) -> bool:
     with (source.path / member).open("rb") as file:
-        head = file.read(1 << 20)
-    return all(mark in head for mark in _MARKS)
+        return _marked(file.read(1 << 20))
+
+
+def _marked(head: bytes) -> bool:
+    return all(f'"{mark}"'.encode() in head for mark in _MARKS)

@@ -11,7 +11,14 @@ from fullcount.content import excerpt
 from fullcount.errors import DamagedInputError, quoted
 from fullcount.model import Run, Trial
 from fullcount.plugin import Confidence, ReadRequest, RunStream
-from fullcount.readers._fields import as_number, raw_fields, validated
+from fullcount.readers._fields import (
+    as_count,
+    as_dict,
+    as_number,
+    present,
+    raw_fields,
+    validated,
+)
 from fullcount.readers._folders import object_of
 from fullcount.readers._json import iter_array
 from fullcount.readers.helm.states import (
@@ -22,12 +29,20 @@ from fullcount.readers.helm.states import (
     juries,
     requests,
 )
-from fullcount.readers.helm.statistics import BINARY, Group, Key, Table, is_score, scale
+from fullcount.readers.helm.statistics import (
+    BINARY,
+    Group,
+    Table,
+    is_score,
+    key_of,
+    scale,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from fullcount.plugin import Options
+    from fullcount.readers.helm.statistics import Key
     from fullcount.sources import Source
 
 __all__ = ["read", "sniff"]
@@ -71,10 +86,11 @@ def _table(source: Source, splits: Mapping[Key, str]) -> Table:
     with _open(source, _INSTANCES) as file:
         for index, record in enumerate(iter_array(file, source=source.shown, member=_INSTANCES)):
             try:
-                perturbation = (record.get("perturbation") or {}).get("name", "")
-                key = Key(
-                    str(record["instance_id"]), str(perturbation), int(record["train_trial_index"])
+                key = key_of(
+                    record["instance_id"], record.get("perturbation"), record["train_trial_index"]
                 )
+                if not isinstance(record["stats"], list):
+                    raise TypeError(record["stats"])  # noqa: TRY301 - as where one has no name
                 table.add(key, record["stats"])
             except (TypeError, KeyError, AttributeError, ValueError) as error:
                 raise DamagedInputError(
@@ -97,7 +113,7 @@ def _reported(source: Source) -> dict[Group, dict[str, Any]]:
             name = statistic.get("name") if isinstance(statistic, dict) else None
             if not isinstance(name, dict) or name.get("sub_split"):
                 continue
-            perturbation = name.get("perturbation") or {}
+            perturbation = as_dict(name.get("perturbation"))
             if perturbation.get("computed_on", "perturbed") != "perturbed":
                 continue
             group = Group(str(name.get("split") or ""), str(perturbation.get("name", "")))
@@ -142,7 +158,7 @@ def _run(
                     "those that are NaN",
                 }
             )
-    count = reported.get("num_instances", {}).get("mean")
+    count = as_count(reported.get("num_instances", {}).get("mean"))
     identity = hashlib.sha256(f"helm:{source.sha256}:{group!r}".encode()).hexdigest()[:16]
     return validated(
         Run,
@@ -168,9 +184,7 @@ def _run(
             "status": "success",
             "plan": {"attempts": adapter.get("num_train_trials")},
             "reported": numbers,
-            "reported_counts": {"num_instances": int(count)}
-            if isinstance(count, (int, float)) and math.isfinite(count)
-            else {},
+            "reported_counts": present(num_instances=count),
             "findings": findings,
         },
     )

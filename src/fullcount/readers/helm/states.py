@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any
 from fullcount.content import excerpt, sample_hash
 from fullcount.errors import DamagedInputError
 from fullcount.plugin import ContentPolicy
+from fullcount.readers._fields import as_dict, as_list, as_number
 from fullcount.readers._json import walk_object
-from fullcount.readers.helm.statistics import Key
+from fullcount.readers.helm.statistics import key_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from fullcount.readers.helm.statistics import Key
     from fullcount.sources import Source
 
 __all__ = ["STATES", "Jury", "Requests", "content_fields", "juries", "requests"]
@@ -46,7 +48,7 @@ class Jury:
 def juries(run_spec: dict[str, Any]) -> list[Jury]:
     """The juries among the metrics of a run."""
     found = []
-    for spec in run_spec.get("metric_specs") or ():
+    for spec in as_list(run_spec.get("metric_specs")):
         if isinstance(spec, dict) and str(spec.get("class_name", "")).endswith("LLMJuryMetric"):
             arguments = spec.get("args")
             if isinstance(arguments, dict) and isinstance(arguments.get("annotator_models"), dict):
@@ -75,8 +77,8 @@ def requests(source: Source, path: Path) -> Iterator[tuple[Key, dict[str, Any]]]
 def _key(state: Any, source: Source, member: str) -> Key:
     try:
         instance = state["instance"]
-        perturbation = (instance.get("perturbation") or {}).get("name", "")
-        return Key(str(instance["id"]), str(perturbation), int(state.get("train_trial_index", 0)))
+        trial = state.get("train_trial_index", 0)
+        return key_of(instance["id"], instance.get("perturbation"), trial)
     except (TypeError, KeyError, AttributeError, ValueError) as error:
         raise DamagedInputError(
             "a request must name its instance",
@@ -116,16 +118,16 @@ def content_fields(state: dict[str, Any], policy: ContentPolicy) -> dict[str, An
     fields: dict[str, Any] = {}
     result = state.get("result")
     if isinstance(result, dict) and not result.get("cached"):
-        duration = result.get("request_time")
-        if isinstance(duration, (int, float)) and 0 <= duration < float("inf"):
+        duration = as_number(result.get("request_time"))
+        if duration is not None and duration >= 0:
             fields["duration"] = duration
     if text is None:
         return fields
-    references = instance.get("references") or ()
+    references = list(map(as_dict, as_list(instance.get("references"))))
     correct = [
         output
         for reference in references
-        if "correct" in (reference.get("tags") or ())
+        if "correct" in as_list(reference.get("tags"))
         and (output := _text(reference.get("output"))) is not None
     ]
     fields["sample_hash"] = sample_hash(text, correct)
@@ -139,12 +141,8 @@ def content_fields(state: dict[str, Any], policy: ContentPolicy) -> dict[str, An
         choices = [_text(reference.get("output")) for reference in references]
         if len(choices) > 1:
             content["choices"] = [excerpt(part, policy) for part in choices if part is not None]
-        completions = (result or {}).get("completions") or ()
-        content["outputs"] = [
-            excerpt(completion["text"], policy)
-            for completion in completions
-            if isinstance(completion.get("text"), str)
-        ]
+        outputs = map(_text, as_list(as_dict(result).get("completions")))
+        content["outputs"] = [excerpt(part, policy) for part in outputs if part is not None]
     fields["content"] = content
     return fields
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from array import array
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from fullcount.errors import quoted
 from fullcount.readers._fields import number_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["BINARY", "Group", "Key", "Table", "is_score", "scale"]
+__all__ = ["BINARY", "Group", "Key", "Table", "is_score", "key_of", "scale"]
 
 BINARY = frozenset(
     {
@@ -62,6 +63,20 @@ class Key(NamedTuple):
     trial: int
 
 
+def key_of(instance: Any, perturbation: Any, trial: Any) -> Key:
+    """The trial that these values of a file name.
+
+    Raises:
+        TypeError: One of them is of another kind; a guess would split or join trials.
+    """
+    name = "" if perturbation is None else perturbation.get("name", "")
+    for value, kinds in ((instance, (str, int)), (name, (str,)), (trial, (int,))):
+        if type(value) not in kinds:
+            msg = f"{quoted(value)} names no trial"
+            raise TypeError(msg)
+    return Key(str(instance), name, trial)
+
+
 class Group(NamedTuple):
     """The trials that HELM averages together."""
 
@@ -97,10 +112,17 @@ class Table:
         self._columns: dict[str, tuple[array[float], bytearray]] = {}
 
     def add(self, key: Key, statistics: Iterable[Any]) -> None:
-        """Merge one record; of a statistic given twice the last one counts."""
+        """Merge one record; of a statistic given twice the last one counts.
+
+        Raises:
+            TypeError: A statistic has no name.
+        """
         row = self.rows.setdefault(key, len(self.rows))
         for statistic in statistics:
             name = statistic["name"]
+            if not isinstance(name["name"], str) or not name["name"]:
+                msg = f"{quoted(name)} names no statistic"
+                raise TypeError(msg)
             split = str(name.get("split") or "")
             if row == len(self._group_of):
                 group = Group(split, key.perturbation)
@@ -110,7 +132,7 @@ class Table:
                 values.append(0.0)
                 states.append(_ABSENT)
             mean = statistic.get("mean")
-            if statistic.get("count") and isinstance(mean, (int, float)):
+            if statistic.get("count") and type(mean) in (int, float):
                 values[row], states[row] = number_of(mean), _VALUE
             else:
                 states[row] = _EMPTY
