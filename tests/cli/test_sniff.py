@@ -86,6 +86,18 @@ def test_a_vocabulary_that_nobody_knows_is_left_out(sniff: Any, tmp_path: Path) 
     assert parse(tomllib.loads(text), "proposal").columns.case == "x"
 
 
+def test_a_table_as_a_data_frame_writes_it(sniff: Any, tmp_path: Path) -> None:
+    path = tmp_path / "frame.csv"
+    path.write_text(",name,correct\n0,a,True\n1,b,False\n2,c,\n")
+    mapping = parse(tomllib.loads(sniff(path)), "proposal")
+    assert mapping.columns.case == "name"
+    (score,) = mapping.scores
+    assert (score.column, score.values) == ("correct", {"True": 1.0, "False": 0.0})
+    assert score.outcomes == {"True": "passed", "False": "failed"}
+    path.write_text(",note,x\n0,a,1\n")
+    assert parse(tomllib.loads(sniff(path)), "proposal").columns.case == "note"
+
+
 @pytest.mark.parametrize("text", ["", "just a note\n", "17", "{}"])
 def test_what_holds_no_rows_is_refused(sniff: Any, tmp_path: Path, text: str) -> None:
     path = tmp_path / "note.txt"

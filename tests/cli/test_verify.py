@@ -87,3 +87,22 @@ def test_what_was_never_converted(run: Callable[..., Any], home: Path, written: 
     assert result.code == 40
     assert result.err.startswith("fullcount: error: x.json: no receipt is below it or names it")
     assert result.out.startswith("ok      ")
+
+
+def test_the_source_is_read_with_the_options_of_its_reader(
+    run: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rows.csv").write_text("id,grade\na,1\nb,-1\n")
+    mapping = tmp_path / "m.toml"
+    text = '[columns]\ncase = "id"\n[[scores]]\ncolumn = "grade"\n'
+    mapping.write_text(text + 'sentinels = { "-1" = "error" }\n')
+    reading = ("--from", "records", "-R", "mapping=m.toml")
+    assert run("convert", "rows.csv", *reading, "--to", "native", "-o", "out").code == 0
+    result = run("verify", "out", "--source", "rows.csv", *reading)
+    assert (result.code, result.err) == (0, "")
+    assert result.out.endswith(": native, 1 file, 1 run, 2 trials, 1 unverified score\n")
+    mapping.write_text(text)
+    result = run("verify", "out", "--source", "rows.csv", *reading)
+    assert result.code == 40
+    assert "with the source read again" in result.out

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from fullcount.cli._console import complain, emit, fail
 from fullcount.cli._inputs import each_input
+from fullcount.cli._options import pairs, reader_options
 from fullcount.cli._stop import check
 from fullcount.cli._summary import plural
 from fullcount.errors import FullcountError, one_line
@@ -38,13 +39,24 @@ __all__ = ["command"]
     help="Read the source again too, and hold its counts against the artifact's.",
 )
 @click.option("--from", "reader", metavar="NAME", help="Format of SRC, where it is not obvious.")
-def command(*, artifacts: Sequence[str], sources: Sequence[str], reader: str | None) -> int:
+@click.option(
+    "-R",
+    "--reader-option",
+    "reading",
+    metavar="KEY=VALUE",
+    multiple=True,
+    help="Option of the reader of SRC.",
+)
+def command(
+    *, artifacts: Sequence[str], sources: Sequence[str], reader: str | None, reading: Sequence[str]
+) -> int:
     """Check that each ARTIFACT (a file, a folder or a receipt) still holds what was written.
 
     Files are held against the digests of their receipt, and the counts are read again from the
     artifact's own fields. Standard output gets one line for each receipt.
     """
-    truth = dict(_counted(sources, reader)) if sources else None
+    options = reader_options(pairs(reading, "-R"))
+    truth = dict(_counted(sources, reader, options)) if sources else None
     exit_code = 0
     done: set[Path] = set()
     checked = refused = 0
@@ -75,13 +87,15 @@ def command(*, artifacts: Sequence[str], sources: Sequence[str], reader: str | N
     return exit_code
 
 
-def _counted(sources: Sequence[str], reader: str | None) -> Iterator[tuple[str, Counts]]:
+def _counted(
+    sources: Sequence[str], reader: str | None, options: dict[str, Any]
+) -> Iterator[tuple[str, Counts]]:
     """The counts of every run of the sources.
 
     Raises:
         FullcountError: A source cannot be read: without it nothing can be confirmed.
     """
-    for item in each_input(sources, Report(), reader, {}):
+    for item in each_input(sources, Report(), reader, options):
         if isinstance(item, FullcountError):
             raise item
         for run, tally in tally_runs(item, Report()):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import importlib
 import io
+from datetime import date, time, timedelta
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from fullcount.errors import DamagedInputError, InputError, MissingDependencyError, one_line, quoted
@@ -212,9 +214,34 @@ def _parquet(source: Source) -> Iterator[Row]:
         with parquet.ParquetFile(source.path) as file:
             for batch in file.iter_batches(batch_size=_BATCH):
                 for value in batch.to_pylist():
-                    yield Row(number, None, value)
+                    yield Row(number, None, _plain(value))
                     number += 1
     except (OSError, ValueError, NotImplementedError) as error:
         raise DamagedInputError(
             f"is no Parquet file that can be read: {one_line(str(error), 120)}", source=source.shown
         ) from error
+
+
+def _plain(value: Any) -> Any:
+    """A cell as JSON would hold it."""
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, dict):
+        return {name: _plain(cell) for name, cell in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(cell) for cell in value]
+    if isinstance(value, Decimal):
+        return float(value)
+    return value.total_seconds() if isinstance(value, timedelta) else _written(value)
+
+
+def _written(value: Any) -> str:
+    """A cell as text; bytes that are no text are hexadecimal, marked so that no number results."""
+    if isinstance(value, (date, time)):
+        return value.isoformat()
+    if not isinstance(value, bytes):
+        return str(value)
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return f"0x{value.hex()}"

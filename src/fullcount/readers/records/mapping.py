@@ -29,7 +29,7 @@ Unscored = Literal["null", "nan", "error", "missing", "not_measured", "skipped",
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 class Columns(_Part):
@@ -121,6 +121,13 @@ class ScoreColumn(_Part):
     empty: Unscored | None = None
     """What a cell without anything in it, or a key that is not there, means. By default the score
     is missing, or not measured where the status says that the trial never got that far."""
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if self.minimum is not None and self.maximum is not None and self.minimum > self.maximum:
+            msg = "minimum is above maximum"
+            raise ValueError(msg)
+        return self
 
     @property
     def key(self) -> tuple[str, str]:

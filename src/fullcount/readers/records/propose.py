@@ -86,6 +86,7 @@ class _Column:
 
     numbers: int = 0
     truths: int = 0
+    spelled: set[str] = field(default_factory=set)
     texts: Counter[str] = field(default_factory=Counter)
     empty: int = 0
     low: float = math.inf
@@ -99,6 +100,9 @@ class _Column:
             self.truths += 1
         elif isinstance(value, (int, float)):
             self._number(float(value) if abs(value) < 2**1000 else math.inf)
+        elif isinstance(value, str) and value.lower() in ("true", "false"):
+            self.truths += 1
+            self.spelled.add(value)
         elif isinstance(value, str):
             try:
                 self._number(float(value))
@@ -146,6 +150,8 @@ def propose(source: Source) -> str | None:
 def _cells(row: Row) -> Iterator[tuple[str, Any]]:
     """Cells by column; those of an object in a cell too."""
     for name, value in row.value.items():
+        if not name:  # such as the index that a data frame writes; a mapping cannot name it
+            continue
         if isinstance(value, dict):
             yield from ((f"{name}.{inner}", cell) for inner, cell in value.items())
         elif not isinstance(value, list):
@@ -255,6 +261,11 @@ def _scores(columns: dict[str, _Column]) -> Iterator[str]:
             yield "# minimum = 0.0"
             yield "# maximum = 1.0"
             yield "# threshold = 0.5"
+        if column.spelled:
+            truths = {word: word.lower() == "true" for word in sorted(column.spelled)}
+            yield f"values = {_table({word: str(float(true)) for word, true in truths.items()})}"
+            meant = {word: _text("passed" if true else "failed") for word, true in truths.items()}
+            yield f"outcomes = {_table(meant)}"
         if column.low == -1 and column.high > -1:
             yield '# sentinels = { "-1" = "error" }  # if -1 stands for no score'
         for word in column.texts:
@@ -271,6 +282,10 @@ def _vocabulary(column: _Column, table: dict[str, tuple[str, ...]]) -> list[tupl
     """Each word that was seen, with its meaning where it has a usual one."""
     meanings = {word: meaning for meaning, known in table.items() for word in known}
     return [(word, meanings.get(word.strip().lower(), "")) for word in column.texts if word != "…"]
+
+
+def _table(cells: dict[str, str]) -> str:
+    return f"{{ {', '.join(f'{_text(name)} = {cell}' for name, cell in cells.items())} }}"
 
 
 def _text(text: str) -> str:

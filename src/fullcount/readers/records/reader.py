@@ -315,14 +315,14 @@ def _fields(row: Row, mapping: Mapping, source: Source, policy: ContentPolicy) -
         )
         or None,
         trace=present(
-            trace_id=_hex(told(columns.trace_id), 32),
-            span_id=_hex(told(columns.span_id), 16),
+            trace_id=_hex(row, columns.trace_id, 32, source),
+            span_id=_hex(row, columns.span_id, 16, source),
             response_id=told(columns.response_id),
             record_id=told(columns.record_id),
         )
         or None,
         pointer=f"line {row.line}" if row.line is not None else f"#/{row.number}",
-        **_texts(row, mapping, policy, _hex(told(columns.case_sha256), 64)),
+        **_texts(row, mapping, policy, _hex(row, columns.case_sha256, 64, source)),
     )
 
 
@@ -333,10 +333,17 @@ def _time(row: Row, column: str | None) -> Any:
     return None if cell is ... else as_time(cell)
 
 
-def _hex(text: str | None, length: int) -> str | None:
-    """A digest or id in lower-case hexadecimal; anything else is none."""
-    text = None if text is None else text.removeprefix("sha256:").lower()
-    return text if text is not None and len(text) == length and _HEX.fullmatch(text) else None
+def _hex(row: Row, column: str | None, length: int, source: Source) -> str | None:
+    """A digest or id in lower-case hexadecimal; None where the cell is empty."""
+    cell = ... if column is None else row.get(column)
+    if column is None or cell is ... or cell is None or cell == "":
+        return None
+    text = cell.removeprefix("sha256:").lower() if isinstance(cell, str) else ""
+    if len(text) != length or not _HEX.fullmatch(text):
+        raise row.damaged(
+            f"must be {length} hexadecimal digits, not {quoted(cell)}", column, source
+        )
+    return text
 
 
 def _texts(row: Row, mapping: Mapping, policy: ContentPolicy, pinned: str | None) -> dict[str, Any]:

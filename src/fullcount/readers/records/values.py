@@ -143,6 +143,12 @@ def _value(row: Row, cell: Any, about: ScoreColumn, source: Source) -> dict[str,
     sentinel = _sentinel(cell, cell if isinstance(cell, str) else raw["raw"], about)
     if sentinel is not None:
         return raw | {"state": sentinel}
+    if isinstance(cell, (dict, list)) and not about.categorical:
+        raise row.damaged(
+            f"must be a number, not {quoted(cell)}; name the column inside it, or set categorical",
+            about.column,
+            source,
+        )
     if not isinstance(cell, str):
         return _judged(measured(cell), about, None)
     if cell in about.values:
