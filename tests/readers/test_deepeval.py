@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import pytest
 
 from fullcount.errors import InputError
+from fullcount.plugin import ContentPolicy
+from fullcount.readers.deepeval import sniff
+from fullcount.sources import Source
 from fullcount.testing import ReaderContract, Sample
 
 if TYPE_CHECKING:
@@ -82,6 +85,113 @@ def test_a_score_beside_an_error_is_no_measurement(reading: Any, tmp_path: Path)
     assert read.trials()["a/1"].scores[0].raw == "0"
 
 
+def test_a_flaky_metric_decides_nothing(reading: Any, tmp_path: Path) -> None:
+    firm = metric("m", 0.9, success=True)
+    cases = [
+        case("low", firm, metric("f", 0.1, flaky=True), success=True),
+        case("broken", firm, metric("f", error=SECRET, flaky=True), success=True),
+        case("failed", metric("m", 0.1), metric("f", 0.9, success=True, flaky=True)),
+        case("unknown", metric("m", error=SECRET), metric("f", 0.9, success=True, flaky=True)),
+    ]
+    read = reading("deepeval", write(tmp_path / "t.json", cases))
+    assert {key: trial.verdict for key, trial in read.trials().items()} == {
+        "low/1": "passed",
+        "broken/1": "passed",
+        "failed/1": "failed",
+        "unknown/1": "unverified",
+    }
+    assert read.states()["f"] == {"scored": 3, "error": 1}
+
+
+def test_a_case_that_only_flaky_metrics_saw_has_no_verdict(reading: Any, tmp_path: Path) -> None:
+    found = case("a", metric("f", 0.1, flaky=True))
+    del found["success"]
+    read = reading("deepeval", write(tmp_path / "t.json", [found]))
+    assert read.tally().counts.no_verdict == 1
+    assert read.states() == {"f": {"scored": 1}}
+
+
+def test_metrics_of_spans_are_evaluators(reading: Any, tmp_path: Path) -> None:
+    def spans(*metrics: dict[str, Any]) -> dict[str, Any]:
+        span = {"uuid": "1", "name": "planner", "metricsData": list(metrics)}
+        return {"agentSpans": [span], "toolSpans": [{"uuid": "2", "name": "web"}]}
+
+    cases = [
+        case("a", trace=spans(metric("Plan", 0.2))),
+        case("b", trace=spans(metric("Plan", error=SECRET))),
+        case("c", metric("Plan", 0.9, success=True)),
+    ]
+    read = reading("deepeval", write(tmp_path / "t.json", cases))
+    assert read.states() == {
+        "agent:planner.Plan": {"scored": 1, "error": 1, "not_applicable": 1},
+        "Plan": {"scored": 1, "missing": 2},
+    }
+    assert read.verdicts() == {"failed": 1, "unverified": 1, "passed": 1}
+    assert read.statuses() == {"completed": 2, "evaluator_error": 1}
+
+
+def test_expectations_are_an_evaluator(reading: Any, tmp_path: Path) -> None:
+    cases = [
+        case("a", metric("m", 0.9, success=True), expectationsData={"score": 0, "success": False}),
+        case("b", metric("m", 0.9, success=True), expectationsData={"error": SECRET}),
+        case("c", metric("m", 0.9, success=True)),
+    ]
+    read = reading("deepeval", write(tmp_path / "t.json", cases))
+    states = {"scored": 1, "error": 1, "not_applicable": 1}
+    assert read.states() == {"m": {"scored": 3}, "expectations.result": states}
+    assert read.verdicts() == {"failed": 1, "unverified": 1, "passed": 1}
+
+
+def test_two_metrics_of_one_name_are_both_there(reading: Any, tmp_path: Path) -> None:
+    cases = [case("a", metric("GEval", 0.9, success=True), metric("GEval", 0.1))]
+    (trial,) = reading("deepeval", write(tmp_path / "t.json", cases)).trials().values()
+    assert [(score.metric, score.value) for score in trial.scores] == [
+        ("GEval", 0.9),
+        ("GEval #2", 0.1),
+    ]
+    assert trial.verdict == "failed"
+
+
+@pytest.mark.parametrize(
+    ("thresholds", "expected"),
+    [([None, 0.5], 0.5), ([0.5, 0.5], 0.5), ([0.5, 0.7], None), ([None], None)],
+)
+def test_a_threshold_is_that_of_every_case(
+    reading: Any, tmp_path: Path, thresholds: list[float | None], expected: float | None
+) -> None:
+    cases = [
+        case(str(number), metric("m", 0.6, success=True, threshold=threshold))
+        for number, threshold in enumerate(thresholds)
+    ]
+    run = reading("deepeval", write(tmp_path / "t.json", cases)).run()
+    assert run.evaluators[0].metrics[0].threshold == expected
+
+
+def test_what_a_conversation_holds(reading: Any, tmp_path: Path) -> None:
+    found = {
+        "name": "talk",
+        "success": True,
+        "metricsData": [metric("m", 1, success=True)],
+        "scenario": "refund",
+        "expectedOutcome": "paid",
+        "inputTokenCount": 5,
+        "tokenCost": 0.25,
+    }
+    path = write(tmp_path / "t.json", [], conversationalTestCases=[found])
+    trial = reading("deepeval", path).trials(ContentPolicy.INCLUDE)["talk/1"]
+    assert trial.content.input.text == "refund"
+    assert trial.content.references[0].text == "paid"
+    assert (trial.usage.input_tokens, trial.usage.cost) == (5, 0.25)
+    assert trial.pointer == "#/conversationalTestCases/0"
+
+
+def test_a_first_case_longer_than_the_head_is_known(tmp_path: Path) -> None:
+    path = write(tmp_path / "t.json", [case("a", metric("m", 1.0), input="x" * 100_000)])
+    assert sniff(Source(path)).score == 85
+    path.write_text(json.dumps({"testCases": ["x" * 100_000]}))
+    assert sniff(Source(path)).score == 0
+
+
 def test_the_latest_run_is_wrapped(reading: Any, tmp_path: Path) -> None:
     path = tmp_path / "t.json"
     path.write_text(json.dumps({"testRunData": {"testCases": ALL, "testPassed": 1}}))
@@ -90,7 +200,19 @@ def test_the_latest_run_is_wrapped(reading: Any, tmp_path: Path) -> None:
     assert read.run().reported_counts == {"testPassed": 1}
 
 
-@pytest.mark.parametrize(("cases", "where"), [([], "/testCases"), ([3], "/testCases/0")])
+@pytest.mark.parametrize(
+    ("cases", "where"),
+    [
+        ([], "/testCases"),
+        ([3], "/testCases/0"),
+        ([case("a") | {"metricsData": "x"}], "/testCases/0/metricsData"),
+        ([case("a", {"score": 1})], "/testCases/0/metricsData/0"),
+        (
+            [case("a", trace={"llmSpans": [{"metricsData": [3]}]})],
+            "/testCases/0/trace/llmSpans/0/metricsData/0",
+        ),
+    ],
+)
 def test_bad_runs(reading: Any, tmp_path: Path, cases: list[Any], where: str) -> None:
     with pytest.raises(InputError) as caught:
         reading("deepeval", write(tmp_path / "t.json", cases)).tally()
