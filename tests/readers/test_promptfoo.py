@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
 
 from fullcount.errors import InputError
+from fullcount.readers._json import walk_object
+from fullcount.readers.promptfoo.files import sniff
+from fullcount.sources import Source
 from fullcount.testing import ReaderContract, Sample
 
 if TYPE_CHECKING:
@@ -84,6 +88,39 @@ FAILED = {"success": False, "failureReason": 1, "score": 0, "namedScores": {}}
         (row(0, asserts=[], namedScores={}, gradingResult={
             "pass": True, "score": 1, "reason": "No assertions", "componentResults": []}),
          "completed", "not_applicable", None),
+        (lost(0, "Evaluation exceeded max duration of 9ms"),
+         "cancelled", "not_measured", "unverified"),
+        # A red team takes no output for a success.
+        (row(0, score=0, response={"output": None}, namedScores={}, gradingResult=None),
+         "subject_error", "not_measured", "unverified"),
+        # Nothing could fail it.
+        (row(0, score=0, asserts=[{**EQUALS, "weight": 0}],
+             gradingResult=graded(0, {**EQUALS, "weight": 0}, passed=True)),
+         "completed", "not_applicable", None),
+        (row(0, **FAILED, gradingResult={
+            **graded(0, EQUALS, passed=True), "reason": "Scoring function error: x"}),
+         "evaluator_error", "error", "unverified"),
+        (row(0, score=0.6, testCase={"threshold": 0.5, "assert": [EQUALS]},
+             gradingResult=graded(0.6, EQUALS, passed=False)),
+         "completed", "scored", "passed"),
+        # A result of the judge's that lacks its assertion is how 0.120 writes a failed judge.
+        (row(0, asserts=[{**RUBRIC, "type": "not-llm-rubric"}], **FAILED,
+             gradingResult=graded(0, None, passed=False)),
+         "evaluator_error", "error", "unverified"),
+        # A person rated what a judge could not.
+        (row(0, asserts=[RUBRIC], namedScores={}, gradingResult={"pass": True, "score": 1,
+             "reason": SECRET, "componentResults": [
+                 {"pass": False, "score": 0, "assertion": RUBRIC,
+                  "metadata": {"graderError": True}},
+                 {"pass": True, "score": 1, "assertion": {"type": "human"}}]}),
+         "completed", "scored", "passed"),
+        # One assertion failed it for certain; that another's judge broke changes nothing.
+        (row(0, asserts=[EQUALS, RUBRIC], **FAILED, gradingResult={"pass": False, "score": 0,
+             "reason": SECRET, "componentResults": [
+                 {"pass": False, "score": 0, "assertion": EQUALS},
+                 {"pass": False, "score": 0, "assertion": RUBRIC,
+                  "metadata": {"graderError": True}}]}),
+         "completed", "error", "failed"),
     ],
 )  # fmt: skip
 def test_what_a_row_says(
@@ -164,6 +201,55 @@ def test_repeats_are_attempts_and_columns_are_runs(reading: Any, tmp_path: Path)
     assert sorted(trial.attempt for trial in read.trials().values()) == [1, 2]
 
 
+def test_files_put_together_lose_no_row(reading: Any, tmp_path: Path) -> None:
+    """Each starts its places anew, and has its own providers."""
+    rows = [row(test, provider={"id": name}) for name in ("a", "b") for test in (0, 1)]
+    read = reading("promptfoo", lines(tmp_path / "out.jsonl", rows))
+    runs = read.runs()
+    assert [(run.subject.id, tally.counts.total) for run, tally in runs] == [("a", 2), ("b", 2)]
+    assert len({run.id for run, _ in runs}) == 2
+    assert read.report.notices() == ()
+
+
+def test_columns_with_and_without_a_place_have_ids_of_their_own(
+    reading: Any, tmp_path: Path
+) -> None:
+    bare = {key: value for key, value in row(0).items() if key != "promptIdx"}
+    rows = [bare, row(0, provider={"id": "other"})]
+    runs = reading("promptfoo", lines(tmp_path / "out.jsonl", rows)).runs()
+    assert len({run.id for run, _ in runs}) == 2
+
+
+def test_totals_of_a_shared_place_are_nobodys(reading: Any, tmp_path: Path) -> None:
+    rows = [row(0, provider={"id": "a"}), row(0, provider={"id": "b"})]
+    path = write(tmp_path / "out.json", rows, metrics={"score": 1, "testPassCount": 1})
+    for run, _ in reading("promptfoo", path).runs():
+        assert (run.reported, run.reported_counts) == ((), {})
+
+
+def test_a_first_row_longer_than_the_head_is_known(tmp_path: Path) -> None:
+    output = {"response": {"output": "x" * 100_000}}
+    long = {"provider": {"id": "a"}} | output | row(0) | output
+    path = lines(tmp_path / "out.jsonl", [long, row(1)])
+    assert sniff(Source(path)).score == 85
+    del long["testIdx"]
+    assert sniff(Source(lines(tmp_path / "other.jsonl", [long, row(1)]))).score == 0
+
+
+def test_the_tests_of_the_config_are_not_held(
+    reading: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(tmp_path / "out.json", ALL)
+    document = json.loads(path.read_text())
+    document["config"]["tests"] = [{"vars": {"text": "x" * 1_000}}] * 100
+    path.write_text(json.dumps(document))
+    # A whole value as large as these tests would be refused.
+    held = partial(walk_object, largest=20_000)
+    monkeypatch.setattr("fullcount.readers.promptfoo.files.walk_object", held)
+    read = reading("promptfoo", path)
+    assert (read.run().suite.name, read.tally().counts.total) == ("demo", 4)
+
+
 @pytest.mark.parametrize(
     ("change", "where"),
     [
@@ -178,6 +264,97 @@ def test_bad_rows(reading: Any, tmp_path: Path, change: dict[str, Any], where: s
     with pytest.raises(InputError) as caught:
         reading("promptfoo", write(tmp_path / "out.json", [row(0, **change)])).tally()
     assert caught.value.pointer == where
+
+
+def test_a_set_of_assertions_is_no_better_than_its_parts(reading: Any, tmp_path: Path) -> None:
+    rubric = {**RUBRIC, "metric": "tone"}
+    whole = {"type": "assert-set", "metric": "all", "assert": [EQUALS, rubric]}
+    parts = [
+        {"pass": True, "score": 1, "assertion": EQUALS},
+        {"pass": False, "score": 0, "assertion": rubric, "metadata": {"graderError": True}},
+    ]
+    result = {"pass": False, "score": 0.5, "assertion": whole, "componentResults": parts}
+    grading = {"pass": False, "score": 0.5, "componentResults": [result, *parts]}
+    named = {"all": 0.5, "exact": 1, "tone": 0}
+    found = row(0, asserts=[whole], success=False, failureReason=1, score=0.5,
+                namedScores=named, gradingResult=grading)  # fmt: skip
+    read = reading("promptfoo", write(tmp_path / "out.json", [found]))
+    assert read.states() == {
+        "promptfoo.score": {"error": 1},
+        "all": {"error": 1},
+        "exact": {"scored": 1},
+        "tone": {"error": 1},
+    }
+    assert read.verdicts() == {"unverified": 1}
+
+
+def test_what_stands_behind_a_set_is_not_taken_for_its_parts(reading: Any, tmp_path: Path) -> None:
+    last = {"type": "equals", "metric": "last"}
+    whole = {"type": "assert-set", "assert": [EQUALS]}
+    part = {"pass": True, "score": 1, "assertion": EQUALS}
+    results = [
+        {"pass": True, "score": 1, "assertion": whole, "componentResults": [part]},
+        part,
+        {"pass": False, "score": 0, "assertion": last},
+    ]
+    grading = {"pass": False, "score": 0.5, "componentResults": results}
+    named = {"exact": 1, "last": 0}
+    found = row(0, asserts=[whole, last], **{**FAILED, "namedScores": named}, gradingResult=grading)
+    (trial,) = reading("promptfoo", write(tmp_path / "out.json", [found])).trials().values()
+    assert {score.metric: score.outcome for score in trial.scores} == {
+        "score": "failed",
+        "exact": "passed",
+        "last": "failed",
+    }
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_old_versions_hold_a_table_beside_their_rows(
+    reading: Any, tmp_path: Path, version: int
+) -> None:
+    def old(number: int, **more: Any) -> dict[str, Any]:
+        return {
+            "provider": {"id": "openai:gpt-4"},
+            "prompt": {"raw": SECRET, "label": "Say"},
+            "vars": {"n": number},
+            "response": {"output": SECRET},
+            "success": True,
+            "score": 1,
+            "namedScores": {},
+            "gradingResult": graded(1, EQUALS, passed=True),
+            **more,
+        }
+
+    rows = [
+        old(0),
+        old(1, success=False, score=0, gradingResult=graded(0, EQUALS, passed=False)),
+        old(2, success=False, score=0, error=SECRET, response={"error": "500"},
+            gradingResult=None),
+        old(3, success=False, score=0, error=SECRET, response=None, gradingResult=None),
+        old(0),
+    ]  # fmt: skip
+    table = {"head": {"prompts": [], "vars": ["n"]}, "body": [{"outputs": []}]}
+    path = write(tmp_path / "out.json", rows, version=version, table=table)
+    read = reading("promptfoo", path)
+    assert read.statuses() == {"completed": 3, "harness_error": 2}
+    assert read.verdicts() == {"passed": 2, "failed": 1, "unverified": 2}
+    assert sorted(trial.attempt for trial in read.trials().values()) == [1, 1, 1, 1, 2]
+
+
+def test_numbers_that_no_double_holds_are_no_score(reading: Any, tmp_path: Path) -> None:
+    path = write(tmp_path / "out.json", [row(0, namedScores={"exact": 10**400}), row(1)])
+    path.write_text(
+        path.read_text().replace('"score": 1, "namedScores"', '"score": 1e999, "namedScores"', 1)
+    )
+    assert reading("promptfoo", path).states() == {
+        "promptfoo.score": {"scored": 1, "nan": 1},
+        "exact": {"scored": 1, "nan": 1},
+    }
+
+
+def test_places_that_no_grid_can_have_are_refused(reading: Any, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="trials that have no record"):
+        reading("promptfoo", lines(tmp_path / "out.jsonl", [row(2**40)])).tally()
 
 
 def test_other_versions_are_refused(reading: Any, tmp_path: Path) -> None:

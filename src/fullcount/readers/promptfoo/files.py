@@ -24,6 +24,10 @@ _OF_A_ROW = frozenset(
     {"failureReason", "gradingResult", "namedScores", "promptIdx", "provider", "testCase", "vars"}
 )
 _MARKS = (b'"promptIdx"', b'"testIdx"', b'"namedScores"', b'"success"')
+_FURTHER = 8 << 20
+"""Bytes in which a first line that is longer than the head must hold its marks."""
+_PASSED_OVER = frozenset({"config/tests", "config/scenarios", "config/redteam", "traces"})
+"""What a document may hold that is as long as its results, and says nothing that they do not."""
 
 
 class Row(NamedTuple):
@@ -55,6 +59,10 @@ def sniff(source: Source) -> Confidence:
     kind = _kind(head)
     if kind == "document" and b'"evalId"' in head and b'"results"' in head:
         return Confidence(85, "evalId and results")
+    if kind == "row" and b"\n" not in head and source.size > len(head):
+        # The output of the subject stands before the places.
+        with source.open() as file:
+            head = file.readline(_FURTHER)
     if kind == "row" and all(mark in head for mark in _MARKS):
         return Confidence(85, "promptIdx, testIdx and namedScores")
     return Confidence(0)
@@ -83,7 +91,8 @@ def rows(source: Source, head: dict[str, Any]) -> Iterator[Row]:
         for part in walk_object(
             file,
             {_ROWS, "results/table/body"},
-            inside={"results", "results/table"},
+            inside={"results", "results/table", "config"},
+            passed_over=_PASSED_OVER,
             source=source.shown,
         ):
             if part.kind == "value":

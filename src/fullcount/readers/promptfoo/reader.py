@@ -61,9 +61,9 @@ def read(source: Source, options: Options, request: ReadRequest) -> Iterator[Run
 
 def _run(source: Source, found: Survey, column: Column) -> Run:
     head = found.head
-    metadata, config = as_dict(head.get("metadata")), as_dict(head.get("config"))
+    metadata = as_dict(head.get("metadata"))
     prompts = as_list(head.get("results/prompts"))
-    index = column.index
+    index = column.index if found.distinct else None
     prompt = as_dict(prompts[index]) if index is not None and index < len(prompts) else {}
     totals = as_dict(prompt.get("metrics"))
     names = found.metrics(column)
@@ -77,7 +77,9 @@ def _run(source: Source, found: Survey, column: Column) -> Run:
             source=present(format="promptfoo", format_version=as_word(head.get("results/version"))),
             harness=present(name="promptfoo", version=as_word(metadata.get("promptfooVersion"))),
             subject=present(id=column.provider, name=column.label or None),
-            suite={"name": as_word(config.get("description")) or source.path.stem or "promptfoo"},
+            suite={
+                "name": as_word(head.get("config/description")) or source.path.stem or "promptfoo"
+            },
             evaluators=evaluators(found, column),
             environment=present(
                 prompt=as_word(prompt.get("id")) or column.prompt or None,
@@ -174,7 +176,7 @@ def _trials(source: Source, found: Survey, key: Key, policy: ContentPolicy) -> I
         )
     if found.absent(column):
         for test in range(found.tests):
-            if Seen.key(key[0], test) not in found.cells:
+            if Seen.key(key, test) not in found.cells:
                 yield validated(
                     Trial,
                     {

@@ -61,10 +61,11 @@ class Survey:
         head: Everything of a document but its rows.
         columns: By what tells them apart, in the order of the prompts.
         named: For each shape, the metrics that any of its rows has or plans.
-        cells: Places of the grid of tests and prompts that have a row.
+        cells: Places of the grid of tests and columns that have a row.
         replaced: Numbers of rows whose place a later row takes.
         tests: One more than the highest `testIdx`.
         full: Whether every test is for every prompt and provider, as far as one can tell.
+        distinct: Whether each column has a `promptIdx` of its own; files put together share them.
     """
 
     head: dict[str, Any] = field(default_factory=dict)
@@ -74,6 +75,7 @@ class Survey:
     replaced: Collection[int] = ()
     tests: int = 0
     full: bool = True
+    distinct: bool = True
 
     def absent(self, column: Column) -> int:
         """Places of a column that were planned and have no row."""
@@ -138,8 +140,9 @@ def _survey(source: Source, replaced: Collection[int]) -> Survey:
     if not found.columns:
         raise DamagedInputError("holds no result", source=source.shown)
     found.columns = dict(sorted(found.columns.items(), key=lambda item: item[0][0] or 0))
-    if len({column.index for column in found.columns.values()}) < len(found.columns):
-        found.full = False
+    indices = {column.index for column in found.columns.values()}
+    found.distinct = None not in indices and len(indices) == len(found.columns)
+    found.full = found.full and found.distinct
     return found
 
 
@@ -166,7 +169,7 @@ def _note(found: Survey, row: Row, source: Source) -> None:
     if test is None or key[0] is None or case.get("providers") or case.get("prompts"):
         found.full = False
     if test is not None and key[0] is not None:
-        found.cells.add(Seen.key(key[0], test))
+        found.cells.add(Seen.key(key, test))
         found.tests = max(found.tests, test + 1)
 
 
@@ -193,13 +196,13 @@ def _check(row: Row, source: Source) -> None:
 
 def _replaced(source: Source, repeated: Collection[int]) -> set[int]:
     """Numbers of the rows whose place is taken again further down."""
-    last: dict[tuple[int, int], int] = {}
+    last: dict[tuple[Key, int], int] = {}
     replaced = set()
     for row in rows(source, {}):
-        index, test = as_count(row.value.get("promptIdx")), as_count(row.value.get("testIdx"))
-        if index is None or test is None or Seen.key(index, test) not in repeated:
+        key, test = key_of(row, source), as_count(row.value.get("testIdx"))
+        if key[0] is None or test is None or Seen.key(key, test) not in repeated:
             continue
-        if (index, test) in last:
-            replaced.add(last[index, test])
-        last[index, test] = row.number
+        if (key, test) in last:
+            replaced.add(last[key, test])
+        last[key, test] = row.number
     return replaced
