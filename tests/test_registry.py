@@ -228,7 +228,7 @@ def test_package_that_the_writer_turns_out_to_need(
     (tmp_path / "acme_writer.py").write_text("import no_such_module.sub\n")
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(
-        MissingDependencyError, match="'x' needs 'no_such_module'; run: pip install no_such_module"
+        MissingDependencyError, match="'x' needs 'no_such_module', which is not installed, and"
     ):
         registry.load_object(spec(), "acme_writer:Writer")
 

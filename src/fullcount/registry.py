@@ -189,7 +189,12 @@ def load_object(spec: ReaderSpec | ExporterSpec, target: str) -> Any:
     except ModuleNotFoundError as error:
         missing = (error.name or "").partition(".")[0]
         if missing and missing != module_name.partition(".")[0]:
-            raise _missing(spec.name, Requirement(missing, f"pip install {missing}")) from error
+            # What is imported need not be the name of what is installed.
+            msg = (
+                f"{spec.name!r} needs {missing!r}, which is not installed, and does not declare "
+                f"what brings it"
+            )
+            raise MissingDependencyError(msg) from error
         msg = f"{spec.name!r} names {target!r}, which does not exist"
         raise BrokenPluginError(msg) from error
     except Exception as error:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, BinaryIO
 
-from fullcount_otel.otlp_json import lines_of
-
 if TYPE_CHECKING:
     from fullcount.plugin import Sink
     from fullcount_otel.batches import Batch
@@ -46,6 +44,8 @@ class Spool:
             file.close()
 
     def _write(self, what: str, batch: Batch) -> None:
+        from fullcount_otel.otlp_json import lines_of  # noqa: PLC0415 - needs the extra
+
         if what not in self._files:
             name = f"{SPOOL}/{self._stem}.{what}.{self._signal}.jsonl"
             self._files[what] = self._sink.open(name)
