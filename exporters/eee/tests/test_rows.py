@@ -127,6 +127,46 @@ def test_is_correct_has_a_basis(
     assert ("verdict" in out.names()) is (basis is None)
 
 
+@pytest.mark.parametrize(
+    ("verdict", "correct", "basis"),
+    [
+        ("passed", True, None),
+        ("partial", False, None),
+        ("failed", False, None),
+        ("contradicted", False, None),
+        ("disputed", False, "verdict disputed: false does not mean wrong"),
+        ("unverified", False, "verdict unverified: false does not mean wrong"),
+    ],
+)
+def test_a_verdict_that_leaves_it_open_says_so(
+    verdict: str,
+    correct: bool,  # noqa: FBT001 - a parameter of the test
+    basis: str | None,
+    export: Callable[..., Any],
+) -> None:
+    out = export(RUN, (trial(declared_verdict=verdict),))
+    (row,) = out.rows_of("verdict")
+    assert row["evaluation"]["is_correct"] is correct
+    assert row["metadata"].get("is_correct_basis") == basis
+    assert ("eee.correct_unsettled" in out.notices) is (basis is not None)
+
+
+def test_is_correct_averages_right_without_the_rows_that_have_a_basis(
+    export: Callable[..., Any],
+) -> None:
+    verdicts = ["passed", "passed", "failed", "unverified", "disputed"]
+    out = export(
+        RUN,
+        tuple(trial(case_id=str(i), declared_verdict=v) for i, v in enumerate(verdicts)),
+    )
+    known = [
+        row["evaluation"]["is_correct"]
+        for row in out.rows_of("verdict")
+        if "is_correct_basis" not in row["metadata"]
+    ]
+    assert known == [True, True, False]
+
+
 def test_raw_is_left_out_only_where_it_is_the_number(export: Callable[..., Any]) -> None:
     raws = ["0.5", "5e-1", '"0.5"', "0.50"]
     trials = tuple(

@@ -52,6 +52,14 @@ def report_rows(report: Report, rows: RowBuilder) -> None:
         "false, and metadata.is_correct_basis says so",
     )
     tell(
+        "eee.correct_unsettled",
+        Severity.INFO,
+        "trial.verdict",
+        rows.unsettled,
+        "the format wants is_correct in every row; where the verdict is unverified or disputed it "
+        "is false, and metadata.is_correct_basis says so",
+    )
+    tell(
         "eee.message_without_place",
         Severity.LOSS,
         "content.messages",

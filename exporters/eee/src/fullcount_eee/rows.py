@@ -30,6 +30,11 @@ if TYPE_CHECKING:
 __all__ = ["RowBuilder"]
 
 _NO_THRESHOLD = ',"is_correct_basis":"no threshold: false does not mean wrong"'
+_UNSETTLED = {
+    verdict: f',"is_correct_basis":"verdict {verdict}: false does not mean wrong"'
+    for verdict in (Verdict.UNVERIFIED, Verdict.DISPUTED)
+}
+"""Verdicts that say neither right nor wrong, where the format wants one of the two."""
 _PARTIAL = ',"outcome":"partial"'
 _VERDICTS = {
     (verdict, declared): f',"verdict":"{verdict}","verdict_basis":"{basis}"'
@@ -76,6 +81,7 @@ class RowBuilder:
         trials_without_row: Trials with neither a number nor a verdict.
         scores_without_row: Scores without a number.
         without_threshold: Rows whose `is_correct` means nothing, since there is no threshold.
+        unsettled: Rows whose `is_correct` means nothing, since the verdict leaves it open.
         messages_left_out: Trials with a message that a single turn has no place for.
     """
 
@@ -109,6 +115,7 @@ class RowBuilder:
         self.trials_without_row = 0
         self.scores_without_row = 0
         self.without_threshold = 0
+        self.unsettled = 0
         self.messages_left_out = 0
 
     def lines(self, trial: Trial) -> list[str]:
@@ -138,9 +145,12 @@ class RowBuilder:
         lines = [self._line(score, sample, after, about, told) for score in valued]
         if verdict is not None:
             start, metadata = self._verdict
+            own = _UNSETTLED.get(verdict, "")
+            if own:
+                self.unsettled += 1
             lines.append(
                 f'{start}{sample},"answer_attribution":[],"evaluation":{{"score":'
-                f"{_LEVELS[verdict]}{after}{metadata}{about}}}}}\n"
+                f"{_LEVELS[verdict]}{after}{metadata}{about}{own}}}}}\n"
             )
         return lines
 
