@@ -196,6 +196,25 @@ def test_a_newer_version_is_refused(kit: Any, where: str) -> None:
         getattr(kit, where)(log).tally()
 
 
+@pytest.mark.parametrize("where", ["archive", "document"])
+def test_version_3_of_a_development_build(kit: Any, where: str) -> None:
+    pooled = kit.sample("a", "C", message_pool=[{"role": "user", "content": "hello"}])
+    samples = [pooled, kit.sample("b")]
+    built = "0.3.135.dev2+g715e750e"
+    log = kit.Log(samples, scores=[kit.reported()], version=3, inspect_version=built)
+    read = getattr(kit, where)(log)
+    run, _ = read.tally()
+    assert run.source.format_version == "3"
+    assert read.states() == {"match": {"scored": 1, "null": 1}}
+
+
+@pytest.mark.parametrize("built", ["0.3.286", "0.4.0.dev1", "0.3.1350", None])
+def test_version_3_of_a_release_is_refused(kit: Any, built: Any) -> None:
+    log = kit.Log([kit.sample("a", "C")], version=3, inspect_version=built)
+    with pytest.raises(UnsupportedInputError, match="/version: log version 3 is not read"):
+        kit.archive(log).tally()
+
+
 def test_digest_and_join_key_are_over_the_real_text(kit: Any) -> None:
     long = "x" * 6000
     for version in ("0.3.285", "0.3.60"):

@@ -1,5 +1,6 @@
 """Reads Inspect AI logs: `.eval` archives and `.json` documents of log versions 1 and 2.
 
+Version 3 is read where a development build of 0.3 wrote it: releases up to 0.3.285 write 2.
 Checked against inspect_ai 0.3.138 to 0.3.285. A trial is one epoch of one sample. The header and
 the sample summaries of an archive are enough; a sample's own member is opened only where text is
 asked for, where a summary may have altered the text that a digest is made of, and where samples
@@ -40,5 +41,5 @@ SPEC = ReaderSpec(
     sniff="fullcount.readers.inspect.sniff:sniff",
     reader="fullcount.readers.inspect.reader:read",
     options=InspectOptions,
-    versions="log versions 1 and 2",
+    versions="log versions 1 and 2, and 3 of development builds",
 )

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 __all__ = ["Header", "bare"]
 
 NEWEST = 2
+_UNRELEASED = 3
+"""Written by development builds of 0.3 only, with the messages of events in a pool of their own."""
+_DEVELOPMENT = re.compile(r"0\.3\.\d+\.dev")
 _STATUSES = frozenset({"started", "success", "cancelled", "error"})
 _VERSION = re.compile(r"(\d{1,9})\.(\d{1,9})\.(\d{1,9})")
 _EXACT_SUMMARIES = (0, 3, 138)
@@ -34,6 +37,15 @@ def _is_pattern(name: str, metrics: Any) -> bool:
     """Whether the results have a pattern for the name of a metric, since nothing was scored."""
     patterns = metrics if isinstance(metrics, list) else [metrics]
     return not _PATTERN.isdisjoint(name) and any(name in as_dict(each) for each in patterns)
+
+
+def _is_read(document: dict[str, Any], version: Any) -> bool:
+    """Whether a log of this version is read."""
+    if type(version) is int and version == _UNRELEASED:
+        # What a later release may call version 3 need not be the same format.
+        packages = as_dict(as_dict(document.get("eval")).get("packages"))
+        return _DEVELOPMENT.match(str(packages.get("inspect_ai"))) is not None
+    return type(version) is int and 0 < version <= NEWEST
 
 
 class Header:
@@ -67,7 +79,7 @@ class Header:
         self._member = member
         self.document = document
         version = document.get("version")
-        if version is not None and (type(version) is not int or not 0 < version <= NEWEST):
+        if version is not None and not _is_read(document, version):
             raise UnsupportedInputError(
                 f"log version {quoted(version)} is not read; versions 1 and {NEWEST} are",
                 source=source.shown,
