@@ -12,7 +12,8 @@ from fullcount.cli._options import pairs, reader_options
 from fullcount.cli._runs import reading_options
 from fullcount.cli._summary import number
 from fullcount.cli._table import Column, emit_table
-from fullcount.decide.compare import compare, differences, interval, measure
+from fullcount.decide.compare import compare, differences, measure
+from fullcount.decide.intervals import rate_interval
 from fullcount.errors import DamagedInputError, FullcountError, UsageError, one_line, quoted
 from fullcount.notices import Report
 from fullcount.pipeline import open_runs
@@ -34,7 +35,7 @@ _METRICS = (
     Column("bounds"),
     Column("scored", number=True),
     Column("unverified", number=True),
-    Column("of", number=True),
+    Column("sought", number=True),
 )
 _DIFFERENCES = (
     Column("metric"),
@@ -70,9 +71,10 @@ def command(
 ) -> int:
     """Compare the run of A with that of B, and of C...: differences paired by case.
 
-    "Over all sought" is the difference of the means whatever the unverified are. Where it holds
-    zero, the conclusion depends on what could not be told. Runs of another suite, rubric,
-    evaluator or scale are refused.
+    The conclusion says three things: what was measured, and whether its confidence interval leaves
+    out 0; whether the sign holds whatever the unverified are; and which run more often leaves you
+    unable to tell. Without an interval that leaves out 0 it is "could not tell". Runs of another
+    suite, rubric, evaluator or scale are refused.
     """
     if len(sources) < 2:
         msg = "name at least two sources"
@@ -94,7 +96,8 @@ def command(
         raise UsageError(msg)
     if as_json:
         for n, found in pairs_of:
-            emit_json({"first": sources[0], "second": sources[n - 1], **_record(found)})
+            record = _record(first, runs[n - 1], found)
+            emit_json({"first": sources[0], "second": sources[n - 1], **record})
         return 0
     _print(sources, runs, pairs_of)
     return 0
@@ -131,7 +134,7 @@ def _print(
     emit()
     names = dict.fromkeys(difference.metric for _, difference in found)
     rows = [
-        _metric_row(metric, n)
+        _metric_row(metric, measured, n)
         for name in names
         for n, measured in enumerate(runs, 1)
         for metric in measured.tally.metrics
@@ -141,12 +144,15 @@ def _print(
     emit()
     emit_table(_DIFFERENCES, [_difference_row(n, difference) for n, difference in found])
     for n, difference in found:
-        emit(f"  {one_line(difference.metric)}, 1 and {n}: {difference.conclusion}")
+        first, *others = difference.statements
+        emit(f"  {one_line(difference.metric)}, 1 and {n}: {first}")
+        for statement in others:
+            emit(f"    {statement}")
 
 
-def _metric_row(metric: MetricTally, n: int) -> list[str]:
+def _metric_row(metric: MetricTally, measured: Measured, n: int) -> list[str]:
     rate = metric.rate
-    ends = None if rate.value is None else interval(rate.value, rate.standard_error)
+    ends = rate_interval(metric, measured.metric(metric))
     return [
         metric.name,
         str(n),
@@ -160,12 +166,11 @@ def _metric_row(metric: MetricTally, n: int) -> list[str]:
 
 
 def _difference_row(n: int, found: Difference) -> list[str]:
-    value = found.difference
-    ends = None if value is None else interval(value, found.standard_error)
+    ends = found.interval
     return [
         found.metric,
         f"1, {n}",
-        number(value),
+        number(found.difference),
         _range(*ends) if ends else "-",
         str(found.pairs),
         "-" if found.p_value is None else str(found.only_first),
@@ -181,25 +186,31 @@ def _range(lower: float | None, upper: float | None) -> str:
     return f"[{number(lower)}, {number(upper)}]"
 
 
-def _record(found: Difference) -> dict[str, Any]:
-    value = found.difference
-    ends = None if value is None else interval(value, found.standard_error)
+def _record(first: Measured, second: Measured, found: Difference) -> dict[str, Any]:
     before, after = found.unverified_rates
     return {
         "metric": found.metric,
         "means": [found.first.rate.value, found.second.rate.value],
+        "confidence_intervals": [
+            rate_interval(found.first, first.metric(found.first)),
+            rate_interval(found.second, second.metric(found.second)),
+        ],
+        "bounds": [[tally.rate.lower, tally.rate.upper] for tally in (found.first, found.second)],
         "n": [found.first.rate.n, found.second.rate.n],
         "sought": [found.first.sought, found.second.sought],
         "unverified": [found.first.unverified, found.second.unverified],
         "unverified_rates": [before, after],
+        "unverified_rate_difference": after - before,
         "pairs": found.pairs,
-        "difference": value,
+        "difference": found.difference,
         "standard_error": found.standard_error,
-        "confidence_interval": ends,
+        "confidence_interval": found.interval,
+        "tested": found.tested,
         "only_first": found.only_first,
         "only_second": found.only_second,
         "mcnemar_p": found.p_value,
         "difference_bounds": [found.lower, found.upper],
+        "direction": found.direction,
         "robust": found.robust,
         "conclusion": found.conclusion,
     }

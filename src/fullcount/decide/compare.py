@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from statistics import NormalDist, fmean, stdev
-from typing import TYPE_CHECKING
+from statistics import fmean, stdev
+from typing import TYPE_CHECKING, Literal
 
+from fullcount.decide.intervals import LEVEL, interval, scale
 from fullcount.model import ScoreState
 from fullcount.tally import TallyBuilder
 
@@ -20,10 +21,20 @@ if TYPE_CHECKING:
 
     from fullcount.model import Evaluator, Metric, MetricTally, Run, RunTally, Trial
 
-__all__ = ["Difference", "Measured", "compare", "differences", "interval", "mcnemar", "measure"]
+__all__ = [
+    "Difference",
+    "Direction",
+    "Measured",
+    "compare",
+    "differences",
+    "mcnemar",
+    "measure",
+]
 
 Key = tuple[str, str]
-_Z = NormalDist().inv_cdf(0.975)
+Direction = Literal["higher", "lower", "could not tell"]
+"""Where the second lies, as far as the evidence carries."""
+_NOTHING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -40,6 +51,10 @@ class Measured:
     tally: RunTally
     cases: dict[Key, dict[str, tuple[float, int]]] = field(default_factory=dict)
 
+    def metric(self, tally: MetricTally) -> Metric:
+        """What the run says of a metric that it has a tally of."""
+        return _metrics(self.run)[tally.evaluator, tally.metric][1]
+
 
 @dataclass(frozen=True)
 class Difference:
@@ -52,9 +67,11 @@ class Difference:
         pairs: Cases that both runs have a value of.
         difference: Mean over these cases of the difference of each case's mean; None without any.
         standard_error: Of this difference; None below two pairs.
-        only_first: Cases, of those scored once by both and 0 or 1, that only the first got right.
+        interval: Its 95 % confidence interval; None where there are too few pairs for one.
+        tested: Cases that both scored once, 0 or 1; 0 where some value is another one.
+        only_first: Those of them that only the first got right.
         only_second: Those that only the second got right.
-        p_value: Exact two-sided McNemar test over these; None where values are not 0 and 1.
+        p_value: Exact two-sided McNemar test over these; None where there are none.
         lower: Least difference of the means over all that was sought, whatever the unverified are;
             None where the scale has no such end.
         upper: Greatest such difference.
@@ -66,6 +83,8 @@ class Difference:
     pairs: int
     difference: float | None
     standard_error: float | None
+    interval: tuple[float, float] | None
+    tested: int
     only_first: int
     only_second: int
     p_value: float | None
@@ -78,6 +97,18 @@ class Difference:
         return _share(self.first), _share(self.second)
 
     @property
+    def direction(self) -> Direction:
+        """Where the second lies; only an interval without 0 can tell.
+
+        Where McNemar's test covers every pair it has to agree: of few pairs it is the exact one.
+        """
+        if not self.difference or self.interval is None:
+            return "could not tell"
+        if self.interval[0] <= 0 <= self.interval[1] or self._overruled:
+            return "could not tell"
+        return "higher" if self.difference > 0 else "lower"
+
+    @property
     def robust(self) -> bool | None:
         """Whether the sign of the difference holds whatever the unverified are.
 
@@ -88,28 +119,65 @@ class Difference:
         return self.lower > 0 if self.difference > 0 else self.upper < 0
 
     @property
+    def statements(self) -> tuple[str, str, str]:
+        """What was measured, what the unverified may change, and their rates, in words."""
+        return self._measured, self._resolved, self._unable
+
+    @property
     def conclusion(self) -> str:
-        """The difference in words."""
+        """All three in one line."""
+        return "; ".join(self.statements)
+
+    @property
+    def _overruled(self) -> bool:
+        covered = self.tested == self.pairs and self.p_value is not None
+        return covered and self.p_value is not None and self.p_value >= 1 - LEVEL
+
+    @property
+    def _measured(self) -> str:
         if self.difference is None:
-            return "no case has a value in both runs: nothing can be said"
-        if self.difference == 0:
-            words = "no difference"
+            return "could not tell: no case has a value in both runs"
+        pairs = f"over {self.pairs} pair{'s' * (self.pairs != 1)}"
+        size = f"{abs(self.difference):.3g}"
+        ends = self.interval and f"95 % interval {self.interval[0]:.3g} to {self.interval[1]:.3g}"
+        if self.direction != "could not tell":
+            return f"the second is {self.direction} by {size} {pairs}, {ends}"
+        if not self.difference:
+            found = f"no difference was measured {pairs}"
         else:
-            words = f"the second is {'higher' if self.difference > 0 else 'lower'}"
-        ends = interval(self.difference, self.standard_error)
-        if self.difference and ends is not None and ends[0] <= 0 <= ends[1]:
-            words += ", within the error"
-        if self.robust is False:
-            words += ", and the sign depends on what is unverified"
-        elif self.robust:
-            words += ", whatever the unverified are"
+            side = "higher" if self.difference > 0 else "lower"
+            found = f"the second measured {size} {side} {pairs}"
+        if ends is None:
+            return f"could not tell: {found}, too few for an interval"
+        if self.interval is not None and self.interval[0] <= 0 <= self.interval[1]:
+            return f"could not tell: {found}, {ends} holds 0"
+        return f"could not tell: {found}, {ends}, but McNemar's test gives p = {self.p_value:.3g}"
+
+    @property
+    def _resolved(self) -> str:
+        if self.lower is None or self.upper is None:
+            return "what the unverified would change is unknown, as the scale has no end there"
+        between = (
+            f"over all sought the difference lies between {self.lower:.3g} and {self.upper:.3g}"
+        )
+        if self.robust:
+            return f"the sign holds whatever the unverified are: {between}"
+        if self.robust is False and (self.lower > 0 or self.upper < 0):
+            return f"the sign is the other one over all cases, those of one run included: {between}"
+        if not self.first.unverified and not self.second.unverified:
+            return "nothing is unverified"
+        if self.lower > 0 or self.upper < 0:
+            return f"its sign does not depend on what is unverified: {between}"
+        return f"the sign depends on what is unverified: {between}"
+
+    @property
+    def _unable(self) -> str:
         before, after = self.unverified_rates
-        if before != after:
-            which = "second" if after > before else "first"
-            words += (
-                f"; the {which} more often leaves you unable to tell ({before:.3g}, {after:.3g})"
-            )
-        return words
+        rates = f"unverified {before:.3g} and {after:.3g}"
+        if before == after:
+            return f"both leave you unable to tell alike ({rates})"
+        which = "second" if after > before else "first"
+        return f"the {which} more often leaves you unable to tell ({rates})"
 
 
 def measure(run: Run, trials: Iterable[Trial]) -> Measured:
@@ -157,13 +225,6 @@ def compare(first: Measured, second: Measured) -> list[Difference]:
     ]
 
 
-def interval(value: float, standard_error: float | None) -> tuple[float, float] | None:
-    """The 95 % confidence interval of a value, by the normal distribution."""
-    if standard_error is None:
-        return None
-    return value - _Z * standard_error, value + _Z * standard_error
-
-
 def mcnemar(only_first: int, only_second: int) -> float:
     """Two-sided exact McNemar test: how likely so uneven a split of the discordant pairs is."""
     total = only_first + only_second
@@ -185,20 +246,44 @@ def _difference(
     binary = bool(single) and all(value in (0.0, 1.0) for pair in single for value in pair)
     only_first = sum(pair == (1.0, 0.0) for pair in single) if binary else 0
     only_second = sum(pair == (0.0, 1.0) for pair in single) if binary else 0
-    low, high = (before.rate.lower, before.rate.upper), (after.rate.lower, after.rate.upper)
+    difference = fmean(paired) if paired else None
+    if difference and abs(difference) <= _NOTHING * _size(before, after):
+        difference = 0.0  # what is left of rounding is no sign
+    error = stdev(paired) / math.sqrt(len(paired)) if len(paired) > 1 else None
+    ends = scale(before, first.metric(before)), scale(after, second.metric(after))
     return Difference(
         metric=before.name,
         first=before,
         second=after,
         pairs=len(paired),
-        difference=fmean(paired) if paired else None,
-        standard_error=stdev(paired) / math.sqrt(len(paired)) if len(paired) > 1 else None,
+        difference=difference,
+        standard_error=error,
+        interval=None
+        if difference is None
+        else interval(
+            difference,
+            error,
+            len(paired),
+            _less(ends[1][0], ends[0][1]),
+            _less(ends[1][1], ends[0][0]),
+        ),
+        tested=len(single) if binary else 0,
         only_first=only_first,
         only_second=only_second,
         p_value=mcnemar(only_first, only_second) if binary else None,
-        lower=None if high[0] is None or low[1] is None else high[0] - low[1],
-        upper=None if high[1] is None or low[0] is None else high[1] - low[0],
+        lower=_less(after.rate.lower, before.rate.upper),
+        upper=_less(after.rate.upper, before.rate.lower),
     )
+
+
+def _less(value: float | None, other: float | None) -> float | None:
+    """The difference of two ends; None where one is open."""
+    return None if value is None or other is None else value - other
+
+
+def _size(*metrics: MetricTally) -> float:
+    """The greatest size of a value."""
+    return max(abs(end) for m in metrics for end in (m.minimum or 0.0, m.maximum or 0.0))
 
 
 def _metrics(run: Run) -> dict[Key, tuple[Evaluator, Metric]]:
