@@ -134,6 +134,34 @@ def test_a_mean_that_should_be_low() -> None:
     assert code(unsure, means={"judge": 0.25}, unverified_rate=1.0, over="scored") == 0
 
 
+@pytest.mark.parametrize(
+    ("metric", "scores", "expected"),
+    [
+        # Without an end of the scale there is no bound once something is unverified.
+        ({"minimum": None}, [PASSED, NAN], 3),
+        ({"minimum": None}, [PASSED, PASSED], 0),
+        # 4.2 on a scale up to 1 is above any threshold, and no evidence of anything.
+        ({}, [{"state": "scored", "value": 4.2}], 3),
+        ({}, [{"state": "scored", "value": 4.2}, NAN], 3),
+        ({"maximum": 5}, [{"state": "scored", "value": 4.2}], 0),
+    ],
+)
+@pytest.mark.parametrize("over", ["lower", "scored"])
+def test_a_mean_without_a_bound_never_passes(
+    metric: dict[str, Any], scores: list[dict[str, Any]], expected: int, over: str
+) -> None:
+    about = run(metric=metric)
+    found = about, tally(about, *(trial(score, n) for n, score in enumerate(scores)))
+    checks = judge(*found, Thresholds(means={"judge": 0.5}, over=over, unverified_rate=1.0))  # type: ignore[arg-type]
+    told = 0 if (over == "scored" and metric.get("minimum", 0) is None) else expected
+    assert checks[0].code == told
+    if len(scores) == 1 and expected:
+        assert checks[0].message == (
+            "values from 4.2 to 4.2 leave the declared scale 0 to 1; correct the scale or the "
+            "values"
+        )
+
+
 def test_a_regression() -> None:
     _, before = of(9, 1)
     assert code(of(8, 2), before, pass_rate=0.0, drop=0.1 + 1e-9) == 0

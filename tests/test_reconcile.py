@@ -91,6 +91,13 @@ def test_mean_that_covers_a_part() -> None:
 
 def test_bounds_are_left_out_where_the_scale_is_open() -> None:
     assert findings([3.0, "nan"], metric={"name": "accuracy", "minimum": 0.0}) == [
+        (
+            "coverage.partial",
+            "match.accuracy: 3 covers 1 of 2 trials and is at least 1.5 over all of them (1 nan)",
+            1,
+        )
+    ]
+    assert findings([3.0, "nan"], metric={"name": "accuracy"}) == [
         ("coverage.partial", "match.accuracy: 3 covers 1 of 2 trials (1 nan)", 1)
     ]
 
@@ -151,6 +158,23 @@ def test_values_outside_the_scale() -> None:
     assert [f[0] for f in findings([5.0], metric={"name": "accuracy", "maximum": 4.0})] == [
         "scale.exceeded"
     ]
+
+
+@pytest.mark.parametrize(
+    ("values", "between", "sides"),
+    [
+        ([4.2, "null"], " and is at least 2.1 over all of them", "upper"),
+        ([-4.2, "null"], " and is at most -1.6 over all of them", "lower"),
+        ([-4.2, 4.2, "null"], "", "lower and upper"),
+    ],
+)
+def test_a_scale_that_values_have_left_bounds_nothing_there(
+    values: list[Any], between: str, sides: str
+) -> None:
+    partial, exceeded = findings(values)
+    assert f"trials{between} (1 null)" in partial[1]
+    assert exceeded[0] == "scale.exceeded"
+    assert f"and there is no {sides} bound: what is not there may leave it too" in exceeded[1]
 
 
 def test_reported_mean_that_agrees() -> None:

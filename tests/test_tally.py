@@ -238,6 +238,26 @@ def test_mean_spread_and_bounds(rows: list[Row]) -> None:
         assert found.standard_deviation == pytest.approx(expected, rel=1e-6, abs=1e-9 * size)
 
 
+@pytest.mark.parametrize(
+    ("rows", "lower", "upper"),
+    [
+        # 4.2 and 0 over two; nothing is known of what lies above.
+        ([("a", 4.2), ("b", "null")], 2.1, None),
+        ([("a", -4.2), ("b", "null")], None, -1.6),
+        ([("a", -1.0), ("b", 3.0), ("c", "null")], None, None),
+        # Where nothing is absent, both bounds are the mean itself.
+        ([("a", 4.2), ("b", 0.2)], 2.2, 2.2),
+        ([("a", 4.2), ("b", "skipped")], 4.2, 4.2),
+    ],
+)
+def test_a_scale_that_a_value_has_left_is_no_bound(
+    rows: list[Row], lower: float | None, upper: float | None
+) -> None:
+    found = of(rows, minimum=0.0, maximum=1.0).rate
+    assert found.lower == (None if lower is None else pytest.approx(lower))
+    assert found.upper == (None if upper is None else pytest.approx(upper))
+
+
 @settings(max_examples=150)
 @given(ROWS)
 def test_clustered_standard_error(rows: list[Row]) -> None:

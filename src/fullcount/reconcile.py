@@ -75,13 +75,21 @@ def _coverage(run: Run, metric: MetricTally) -> Iterator[Finding]:
         if m.name == metric.metric
     )
     lowest, highest = metric.minimum, metric.maximum
-    if (scale.minimum is not None and lowest is not None and lowest < scale.minimum) or (
-        scale.maximum is not None and highest is not None and highest > scale.maximum
-    ):
+    low = scale.minimum is not None and lowest is not None and lowest < scale.minimum
+    high = scale.maximum is not None and highest is not None and highest > scale.maximum
+    if low or high:
+        sides = " and ".join(
+            side
+            for side, left in (("lower", low), ("upper", high))
+            if left and rate.n < rate.sought
+        )
         yield Finding(
             code="scale.exceeded",
-            message=f"{metric.name}: values from {lowest!r} to {highest!r} leave "
-            f"the scale {scale.minimum!r} to {scale.maximum!r}; nothing was clamped",
+            message=f"{metric.name}: values from {lowest!r} to {highest!r} leave the scale "
+            f"{scale.minimum!r} to {scale.maximum!r}; nothing was clamped"
+            + (
+                f", and there is no {sides} bound: what is not there may leave it too" * bool(sides)
+            ),
             **about,
         )
 
@@ -217,8 +225,10 @@ def _reported(reported: ReportedMetric) -> str:
 
 def _bounds(metric: MetricTally) -> str:
     lower, upper = metric.rate.lower, metric.rate.upper
-    if lower is None or upper is None:
-        return ""
+    if lower is None:
+        return "" if upper is None else f" and is at most {upper:.4g} over all of them"
+    if upper is None:
+        return f" and is at least {lower:.4g} over all of them"
     return f" and lies between {lower:.4g} and {upper:.4g} over all of them"
 
 

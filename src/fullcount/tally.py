@@ -287,11 +287,18 @@ class _Moments:
             value=self.average,
             n=self.n,
             sought=sought,
-            lower=self._bound(sought, minimum),
-            upper=self._bound(sought, maximum),
+            # An end of the scale that a value has left is no bound of the values that are absent.
+            lower=self._bound(sought, None if self._below(minimum) else minimum),
+            upper=self._bound(sought, None if self._above(maximum) else maximum),
             standard_error=error,
             method=None if error is None else method,
         )
+
+    def _below(self, minimum: float | None) -> bool:
+        return minimum is not None and self.minimum < minimum
+
+    def _above(self, maximum: float | None) -> bool:
+        return maximum is not None and self.maximum > maximum
 
     def _bound(self, sought: int, end: float | None) -> float | None:
         """The mean over all sought trials if each without a value were at `end`."""

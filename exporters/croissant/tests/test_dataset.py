@@ -233,6 +233,18 @@ def test_variables_have_their_bounds(export: Any, judged: Any) -> None:
     assert (by_name["pass rate"]["value"], by_name["pass rate"]["maxValue"]) == (0, 2 / 3)
 
 
+def test_a_scale_that_a_value_has_left_gives_no_bound_there(export: Any, judged: Any) -> None:
+    run, (first, second) = judged("p0")
+    over = first.scores[0].model_copy(update={"value": 4.2})
+    first = first.model_copy(update={"scores": (over, *first.scores[1:])})
+    done = export((run, (first, second)))
+    measured = {v["name"]: v for v in done.description["variableMeasured"]}
+    assert (measured["exact"]["value"], measured["exact"]["minValue"]) == (4.2, 2.1)
+    assert "maxValue" not in measured["exact"]
+    row = next(r for r in done.rows("summary") if r["metric"] == "exact")
+    assert (row["mean_lower"], row["mean_upper"]) == (2.1, None)
+
+
 def test_missing_data_is_told_in_words(export: Any, judged: Any) -> None:
     done = export(judged("pfn0xs")).description
     told = done["rai:dataCollectionMissingData"]

@@ -276,6 +276,16 @@ def test_bounds_only_where_they_hold(
     assert scale.items() <= config["additional_details"].items()
 
 
+def test_a_scale_that_a_value_has_left_gives_no_bound_there(export: Callable[..., Any]) -> None:
+    out = export(run(acc()), (trial("a", score("scored", 4.2)), trial("b", score("null"))))
+    assert (out.score("acc"), out.score("acc.lower_bound")) == (4.2, 2.1)
+    assert not [r for r in out.aggregate["evaluation_results"]
+                if r["evaluation_name"] == "acc.upper_bound"]  # fmt: skip
+    details = out.result("acc")["score_details"]["details"]
+    assert "there is no upper bound" in details["findings"]
+    assert "mean_upper_bound" not in details
+
+
 def test_direction_and_unit_are_those_of_the_metric(export: Callable[..., Any]) -> None:
     given = run(acc(lower_is_better=True, unit="seconds"))
     out = export(given, (trial("a", score("scored", 0.5)), trial("b", score("null"))))

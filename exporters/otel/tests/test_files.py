@@ -114,6 +114,14 @@ def test_metrics_count_every_state_and_give_n_with_the_mean(kit: Any) -> None:
     assert lower.as_double == 0.75
 
 
+def test_a_scale_that_a_value_has_left_gives_no_bound_there(kit: Any) -> None:
+    kit.export([kit.trial(1, {"state": "scored", "value": 4.2}), kit.trial(2, {"state": "null"})])
+    found = {metric.name: metric for metric in records(kit, "metrics")}
+    (lower,) = found["fullcount.score.mean_lower_bound"].gauge.data_points
+    assert lower.as_double == 2.1
+    assert "fullcount.score.mean_upper_bound" not in found
+
+
 def test_a_mean_of_nothing_is_absent(kit: Any) -> None:
     kit.export([kit.trial(n, {"state": "null"}) for n in (1, 2)])
     found = {metric.name: metric for metric in records(kit, "metrics")}

@@ -10,12 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from fullcount.decide.intervals import scale
 from fullcount.model import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from fullcount.model import MetricTally, Rate, Run, RunTally
+    from fullcount.model import Metric, MetricTally, Rate, Run, RunTally
 
 __all__ = [
     "ACCEPTED",
@@ -115,25 +116,30 @@ def _passing(run: Run, tally: RunTally, wanted: Thresholds) -> Iterator[Check]:
     if wanted.pass_rate is not None:
         value, words = _judged(tally.pass_rate, wanted.over)
         yield _floor("pass rate", value, words, wanted.pass_rate)
-    lower_is_better = {
-        (evaluator.name, metric.name): metric.lower_is_better
+    known = {
+        (evaluator.name, metric.name): metric
         for evaluator in run.evaluators
         for metric in evaluator.metrics
     }
     for name, least in (wanted.means or {}).items():
         found = [metric for metric in tally.metrics if metric.name == name]
         if not found:
-            known = ", ".join(metric.name for metric in tally.metrics) or "none"
-            yield Check(name, NOT_MEASURED, f"the run has no metric of this name (has: {known})")
+            has = ", ".join(metric.name for metric in tally.metrics) or "none"
+            yield Check(name, NOT_MEASURED, f"the run has no metric of this name (has: {has})")
         for metric in found:
-            yield _mean(
-                metric, least, wanted.over, lower_is_better[metric.evaluator, metric.metric]
-            )
+            yield _mean(metric, least, wanted.over, known[metric.evaluator, metric.metric])
 
 
-def _mean(metric: MetricTally, least: float, over: Over, lower_is_better: bool) -> Check:  # noqa: FBT001 - private
+def _mean(metric: MetricTally, least: float, over: Over, about: Metric) -> Check:
     rate = metric.rate
-    if not lower_is_better:
+    if scale(metric, about) != (about.minimum, about.maximum):
+        # 85 on a scale up to 1 is above any threshold, and no evidence of anything.
+        message = (
+            f"values from {metric.minimum:.4g} to {metric.maximum:.4g} leave the declared scale "
+            f"{_end(about.minimum)} to {_end(about.maximum)}; correct the scale or the values"
+        )
+        return Check(metric.name, NOT_MEASURED, message)
+    if not about.lower_is_better:
         value, words = _judged(rate, over)
         return _floor(metric.name, value, words, least)
     value = rate.value if over == "scored" else rate.upper
@@ -142,6 +148,10 @@ def _mean(metric: MetricTally, least: float, over: Over, lower_is_better: bool) 
         return Check(metric.name, NOT_MEASURED, f"has no value to judge; {words}")
     code = ACCEPTED if value <= least else NOT_PASSED
     return Check(metric.name, code, f"{value:.4g}, wanted at most {least:.4g}; {words}")
+
+
+def _end(value: float | None) -> str:
+    return "open" if value is None else f"{value:.4g}"
 
 
 def _judged(rate: Rate, over: Over) -> tuple[float | None, str]:

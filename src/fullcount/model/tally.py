@@ -20,7 +20,7 @@ class Rate(Model):
 
     `value` is over the `n` trials that have one. `lower` and `upper` are the means over all
     sought trials if every one without a value were the worst, and the best, that the scale
-    allows; they are absent where the scale is open on that side.
+    allows. There is none on a side where the scale is open, or where a value has left it.
     """
 
     value: Finite | None = None

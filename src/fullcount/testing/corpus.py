@@ -177,6 +177,11 @@ def _out_of_scale() -> tuple[Run, tuple[Trial, ...]]:
     return _run(_UNIT), _trials(map(_value, (-0.5, 0.5, 1.5, 100.0)))
 
 
+def _out_of_scale_and_unverified() -> tuple[Run, tuple[Trial, ...]]:
+    """Bounds on one side alone: what is not there may be beyond the other end too."""
+    return _run(_UNIT), _trials([_value(4.2), {"state": "null"}])
+
+
 def _labels_only() -> tuple[Run, tuple[Trial, ...]]:
     labels = [{"state": "scored", "label": label} for label in ("yes", "no", "", "yes")]
     return _run(_one_metric(categorical=True)), _trials([*labels, {"state": "null"}])
@@ -337,6 +342,7 @@ _MAKERS: dict[str, Callable[[], tuple[Run, tuple[Trial, ...]]]] = {
     "raw-numbers": _raw_numbers,
     "huge-numbers": _huge_numbers,
     "out-of-scale": _out_of_scale,
+    "out-of-scale-and-unverified": _out_of_scale_and_unverified,
     "labels-only": _labels_only,
     "unicode": _unicode,
     "names": _names,
